@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Times of calls over ranks of MPI on hosts: of one double a rank, and of a large array in equal parts, beside
-// MPI_Allreduce of local sums.
+// MPI_Allreduce of local sums and the reproducible sum of climate codes.
 //
-//   mpic++ -std=c++20 -O3 -Iinclude benchmarks/ranks/mpi_calls.cpp -o mpi_calls -lpthread
+//   mpic++ -std=c++20 -O3 -I. -Iinclude benchmarks/ranks/mpi_calls.cpp -o mpi_calls -lpthread
 //   mpirun -n 4 ./mpi_calls [LOG2]      log2 of the elements in all, default 26
 #include "warpfold/mpi.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "benchmarks/ranks/integer_vector_sum.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/histogram.hpp"
 #include "warpfold/reduce.hpp"
@@ -21,6 +23,7 @@
 namespace {
 
 using namespace warpfold;
+using ranks_benchmark::integer_vector_sum;
 
 // Microseconds of a call, the median of the rounds at rank 0.
 template <class Call>
@@ -75,6 +78,18 @@ int main(int argc, char** argv) {
         row(comm, "reduce", 9, 1, [&] { all = reduce(on, data); });
         row(comm, "local exact_sum alone", 9, 1, [&] { all = exact_sum(host{1}, data); });
         row(comm, "exact_sum", 9, 1, [&] { all = exact_sum(on, data); });
+        const auto vectors = [&](const std::vector<double>& of) { all = integer_vector_sum(of.data(), n, comm.get()); };
+        row(comm, "integer vectors", 9, 1, [&] { vectors(data); });
+        std::vector<double> wide(data); // of both signs and 80 binary orders
+        for (std::uint64_t k = 0; k < n; ++k) {
+            wide[k] = std::ldexp(k % 2 == 0 ? data[k] : -data[k], static_cast<int>(k * 37 % 80) - 40);
+        }
+        row(comm, "exact_sum, wide range", 9, 1, [&] { all = exact_sum(on, wide); });
+        const double exact = all;
+        row(comm, "integer vectors, wide range", 9, 1, [&] { vectors(wide); });
+        if (comm.rank() == 0) {
+            std::printf("integer vectors less exact_sum, wide range: %g of it\n", (all - exact) / exact);
+        }
         row(comm, "local inclusive_scan alone", 9, 1, [&] { inclusive_scan(host{1}, data, out); });
         row(comm, "inclusive_scan", 9, 1, [&] { inclusive_scan(on, data, out); });
         row(comm, "local histogram alone", 9, 1, [&] {

@@ -30,8 +30,10 @@ for candidate in "$nccl"/lib/libnccl.so* "$nccl"/lib64/libnccl.so* "$nccl"/lib/x
 done
 [ -n "$library" ] || { echo "ranks: no libnccl.so under $nccl; name its folder in NCCL_HOME" >&2; exit 1; }
 echo "ranks: NCCL of $nccl"
-"$nvcc" -std=c++20 -O3 -arch="${RANKS_ARCH:-native}" -I"$root/include" -isystem "$nccl/include" \
+"$nvcc" -std=c++20 -O3 -arch="${RANKS_ARCH:-native}" -I"$root" -I"$root/include" -isystem "$nccl/include" \
     -o "$build/ranks" "$root/benchmarks/ranks/ranks.cu" -Xlinker "$library" -Xlinker -rpath -Xlinker "$(dirname "$library")" -lpthread
 # Not every host allows NVLink multicast.
 export NCCL_NVLS_ENABLE=0
-exec "$build/ranks" "$@"
+"$build/ranks" "$@"
+timeout 20 "$build/ranks" --faults || echo "ranks: faults are not reported in time" >&2
+timeout 60 python3 "$root/benchmarks/ranks/torch_sum.py" "$@" || echo "ranks: torch_sum.py failed" >&2

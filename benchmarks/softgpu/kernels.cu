@@ -125,3 +125,92 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
     }
     c[row * n + column] = sum;
 }
+
+// Structures of 4 bytes, copied byte by byte: their alignment is 1.
+struct rgba {
+    unsigned char r, g, b, a;
+};
+extern "C" __global__ void structures(const rgba* in, rgba* out, std::size_t n) {
+    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) {
+        const rgba v = in[i];
+        out[i] = rgba{v.b, v.g, v.r, static_cast<unsigned char>(v.a ^ v.r)};
+    }
+}
+
+// 64 byte counters per thread, as in NVIDIA's sample histogram64; 64 threads. Addresses depend on the data.
+extern "C" __global__ void byte_counters(const unsigned* in, unsigned* out, unsigned words) {
+    __shared__ unsigned char counts[64 * 64];
+    for (unsigned k = threadIdx.x; k < 64 * 64; k += 64) {
+        counts[k] = 0;
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (unsigned k = 0; k < words; ++k) {
+        const unsigned v = in[(blockIdx.x * words + k) * 64 + threadIdx.x];
+        ++counts[threadIdx.x + 64 * (v >> 2 & 63)];
+        ++counts[threadIdx.x + 64 * (v >> 10 & 63)];
+    }
+    __syncthreads();
+    unsigned sum = 0;
+    for (unsigned k = 0; k < 64; ++k) {
+        sum += counts[threadIdx.x * 64 + ((k + threadIdx.x) & 63)];
+    }
+    out[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+
+// Keys go to places in shared memory that depend on the data, as in a radix sort: bank conflicts of every kind.
+extern "C" __global__ void scatter(const unsigned* in, unsigned* out, std::size_t n) {
+    __shared__ unsigned keys[1024];
+    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    unsigned v = i < n ? in[i] : 0;
+    for (unsigned k = 0; k < 16; ++k) {
+        keys[v >> 3 & 1023] = v;
+        __syncthreads();
+        v += keys[v >> 7 & 1023] + threadIdx.x;
+        __syncthreads();
+    }
+    out[i] = v;
+}
+
+// Interval arithmetic.
+extern "C" __global__ void directed(const float* in, float* out, std::size_t n) {
+    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) {
+        const float x = in[i];
+        float low = 1.0f;
+        float high = 1.0f;
+#pragma unroll 8
+        for (int k = 0; k < 64; ++k) {
+            low = __fadd_rd(__fmul_rd(low, x), 0.5f);
+            high = __fmaf_ru(high, x, 0.5f);
+        }
+        out[i] = __double2float_ru(static_cast<double>(high) - low) + __float2int_rd(low * 64);
+    }
+}
+
+// Sixteen fetches per thread from an image of 1024 x 1024 that is turned.
+template <class T>
+__device__ float turned(cudaTextureObject_t image, unsigned i) {
+    const float x = static_cast<float>(i & 1023);
+    const float y = static_cast<float>(i >> 10);
+    float sum = 0;
+#pragma unroll 4
+    for (int k = 0; k < 16; ++k) {
+        const T v = tex2D<T>(image, 0.8f * x - 0.6f * y + k, 0.6f * x + 0.8f * y - k);
+        if constexpr (sizeof(T) == 16) {
+            sum += v.x + v.y * v.z - v.w;
+        } else {
+            sum += v;
+        }
+    }
+    return sum;
+}
+extern "C" __global__ void texture_one(cudaTextureObject_t image, float* out) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = turned<float>(image, i);
+}
+extern "C" __global__ void texture_four(cudaTextureObject_t image, float* out) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = turned<float4>(image, i);
+}

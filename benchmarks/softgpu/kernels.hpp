@@ -13,6 +13,7 @@
 
 #include "softgpu/check/session.hpp"
 #include "softgpu/machine/launch.hpp"
+#include "softgpu/machine/texture.hpp"
 
 namespace softgpu::bench {
 
@@ -39,6 +40,25 @@ public:
                 session_->written(b, n * 4);
             }
         }
+    }
+
+    // The handle of the first buffer as a texture of 2^20 / channels floats or vectors of floats, filtered where linear.
+    std::uint64_t image(std::uint8_t channels, bool linear) {
+        auto& handle = images_[channels == 4 ? 1 : 0][linear ? 1 : 0];
+        if (handle == 0) {
+            handle = memory_.allocate(sizeof(machine::texture_descriptor), memory::allocation_kind::texture);
+            auto* const t = new (reinterpret_cast<void*>(handle)) machine::texture_descriptor;
+            t->data = buffer[0];
+            t->width = channels == 4 ? 512 : 1024;
+            t->height = t->width;
+            t->row_bytes = std::uint64_t{t->width} * channels * 4;
+            t->channels = channels;
+            t->linear = linear;
+            if (session_) {
+                session_->written(handle, sizeof(machine::texture_descriptor));
+            }
+        }
+        return handle;
     }
 
     struct shape {
@@ -84,6 +104,7 @@ private:
     check::findings found_;
     std::optional<check::session> session_;
     std::optional<machine::module> kernels_;
+    std::uint64_t images_[2][2] = {};
 };
 
 // One of the kernels on a gpu.
@@ -101,6 +122,12 @@ template <unsigned Stride>
 machine::launch_result run_gather(gpu& g, unsigned workers, bool count) {
     return g.launch("gather", {{gpu::n / 256}, {256}, 0, workers, count}, g.buffer[0], g.buffer[1],
                     std::uint64_t{gpu::n}, Stride);
+}
+
+template <std::uint8_t Channels, bool Linear>
+machine::launch_result run_texture(gpu& g, unsigned workers, bool count) {
+    return g.launch(Channels == 4 ? "texture_four" : "texture_one", {{256}, {256}, 0, workers, count},
+                    g.image(Channels, Linear), g.buffer[1]);
 }
 
 inline const std::vector<workload>& workloads() {
@@ -130,6 +157,29 @@ inline const std::vector<workload>& workloads() {
          [](gpu& g, unsigned w, bool c) -> result {
              return g.launch("matmul", {{16, 16}, {16, 16}, 0, w, c}, g.buffer[0], g.buffer[1], g.buffer[2], 256);
          }},
+        {"structures",
+         [](gpu& g, unsigned w, bool c) -> result {
+             return g.launch("structures", {{gpu::n / 256}, {256}, 0, w, c}, g.buffer[0], g.buffer[1],
+                             std::uint64_t{gpu::n});
+         }},
+        {"byte_counters",
+         [](gpu& g, unsigned w, bool c) -> result {
+             return g.launch("byte_counters", {{256}, {64}, 0, w, c}, g.buffer[0], g.buffer[1], 64u);
+         }},
+        {"scatter",
+         [](gpu& g, unsigned w, bool c) -> result {
+             return g.launch("scatter", {{gpu::n / 2048}, {1024}, 0, w, c}, g.buffer[0], g.buffer[1],
+                             std::uint64_t{gpu::n});
+         }},
+        {"directed",
+         [](gpu& g, unsigned w, bool c) -> result {
+             return g.launch("directed", {{gpu::n / 1024}, {256}, 0, w, c}, g.buffer[0], g.buffer[1],
+                             std::uint64_t{gpu::n});
+         }},
+        {"texture/nearest", run_texture<1, false>},
+        {"texture/linear", run_texture<1, true>},
+        {"texture/nearest_4", run_texture<4, false>},
+        {"texture/linear_4", run_texture<4, true>},
     };
     return all;
 }

@@ -40,12 +40,12 @@ namespace detail {
 // With an output, or returning the value.
 template <class On, class In, class Finish>
 auto exact_moment(const char* call, const On& on, const In& in, std::uint64_t n, const Finish& finish) {
-    detail::check_array(in, n, call);
+    detail::check_inputs(on, n, call, in);
     return exact_finish_engine<On>::template value<element_t<In>>(on, in, n, finish, call);
 }
 template <class On, class In, class Finish, class Out>
 void exact_moment(const char* call, const On& on, const In& in, std::uint64_t n, const Finish& finish, const Out& out) {
-    detail::check_array(in, n, call);
+    detail::check_inputs(on, n, call, in);
     exact_finish_engine<On>::template into<element_t<In>>(on, in, n, out, finish, call);
 }
 

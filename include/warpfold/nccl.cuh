@@ -6,10 +6,13 @@
 //      reduce(gpu{stream}.over(comm), data, n, out);           // enqueued: *out is set in stream order, at every rank
 //      double total = exact_sum(gpu{stream}.over(comm), data, n);
 //
-// Reductions and sums that fit one frame (ranks/agreement.hpp) are folded on the devices: with an output such a call
-// enqueues its kernels and the all-gather, and returns. It cannot throw what another rank did: if a rank failed or made
-// another call, outputs are not written, and check() and every later call throw. Counts of histograms are added by NCCL.
-// The other values, and halos, pass through the host's memory.
+// Reductions and exact sums with an output, of values that fit one frame (ranks/agreement.hpp), and scans without segments
+// are enqueued, and may be captured in a graph. Such a call cannot throw what another rank did: if a rank failed or made
+// another call, outputs are not written, and check_enqueued() and the next call throw.
+// Counts of histograms are added by NCCL, halos stay on the devices; other values pass through the host's memory.
+//
+// Where NVLink connects all GPUs (ranks/nccl/mailboxes.cuh), a call in another stream than the last one waits for the device
+// first. Whoever launches graphs orders them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,6 +23,8 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -27,7 +32,10 @@
 
 #include "warpfold/communicator.hpp"
 #include "warpfold/gpu/core/error.hpp"
+#include "warpfold/gpu/core/stream_ordered_memory.hpp"
 #include "warpfold/ranks.cuh"
+#include "warpfold/ranks/nccl/gather_streams.cuh"
+#include "warpfold/ranks/nccl/mailboxes.cuh"
 #include "warpfold/ranks/nccl/staging.cuh"
 
 namespace warpfold {
@@ -35,8 +43,8 @@ namespace warpfold {
 // A communicator of NCCL with the current device at each rank. Used by one thread at a time.
 class nccl_communicator {
 public:
-    // Wraps the user's communicator, which outlives it. `stream` is used by steps that wait; it is best that of the
-    // calls. `limit`: how long a rank waits for the others in one step of a call that waits, 0 for ever; after that
+    // Wraps the user's communicator, which outlives it. Collective. `stream` is used by steps that wait; it is best that
+    // of the calls. `limit`: how long a rank waits for the others in one step of a call that waits, 0 for ever; after that
     // `comm` is aborted.
     explicit nccl_communicator(ncclComm_t comm, cudaStream_t stream = nullptr, time_limit limit = time_limit{0})
         : comm_(comm), stream_(stream), limit_(limit) {
@@ -58,6 +66,7 @@ public:
     nccl_communicator(const nccl_communicator&) = delete;
     nccl_communicator& operator=(const nccl_communicator&) = delete;
     ~nccl_communicator() {
+        boxes_.reset();
         if (owned_ && comm_ != nullptr) {
             (void)ncclCommDestroy(comm_);
         }
@@ -75,9 +84,18 @@ public:
     }
 
     void all_gather(const void* mine, void* all, std::size_t bytes, const char* call) {
+        const std::size_t ranks = static_cast<std::size_t>(size_);
+        if (bytes == sizeof(detail::rank_frame) && boxes().is_open()) { // as ranks do whose calls stay on the devices
+            auto* const frames = reinterpret_cast<detail::rank_frame*>(staging_.host(bytes * (ranks + 1)));
+            std::memcpy(static_cast<void*>(frames + ranks), mine, bytes);
+            const cudaStream_t stream = streams_->take(stream_);
+            gather_frames(frames + ranks, frames, stream, call);
+            wait(stream, call);
+            std::memcpy(all, frames, bytes * ranks);
+            return;
+        }
         check_usable(call);
         ++gathers_;
-        const std::size_t ranks = static_cast<std::size_t>(size_);
         unsigned char* const host = staging_.host(bytes * ranks);
         unsigned char* const device = staging_.device(bytes * (ranks + 1), stream_);
         std::memcpy(host, mine, bytes);
@@ -94,11 +112,8 @@ public:
     void exchange(std::span<const message> sent, std::span<const message> received, const char* call) {
         check_usable(call);
         const auto all = [](std::span<const message> of) {
-            std::size_t bytes = 0;
-            for (const message& one : of) {
-                bytes += one.bytes;
-            }
-            return bytes;
+            return std::accumulate(of.begin(), of.end(), std::size_t{0},
+                                   [](std::size_t bytes, const message& one) { return bytes + one.bytes; });
         };
         const std::size_t out = all(sent), in = all(received);
         unsigned char* const host = staging_.host(out + in);
@@ -109,21 +124,15 @@ public:
             at += one.bytes;
         }
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(device, host, out, cudaMemcpyHostToDevice, stream_));
-        check(ncclGroupStart(), "ncclGroupStart", call);
-        at = 0;
-        for (const message& one : sent) {
-            if (one.bytes != 0) {
-                check(ncclSend(device + at, one.bytes, ncclUint8, one.rank, comm_, stream_), "ncclSend", call);
+        const auto on_device = [&](std::span<const message> of, std::size_t first) {
+            std::vector<message> messages(of.begin(), of.end());
+            for (message& one : messages) {
+                one.data = device + first;
+                first += one.bytes;
             }
-            at += one.bytes;
-        }
-        for (const message& one : received) {
-            if (one.bytes != 0) {
-                check(ncclRecv(device + at, one.bytes, ncclUint8, one.rank, comm_, stream_), "ncclRecv", call);
-            }
-            at += one.bytes;
-        }
-        check(ncclGroupEnd(), "ncclGroupEnd", call);
+            return messages;
+        };
+        exchange_on_device(on_device(sent, 0), on_device(received, out), stream_, call);
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(host + out, device + out, in, cudaMemcpyDeviceToHost, stream_));
         wait(stream_, call);
         at = out;
@@ -133,12 +142,53 @@ public:
         }
     }
 
-    // Steps on the devices, enqueued. `frames`: of all ranks, in rank order.
+    // Steps on the devices, enqueued. `frames`: of all ranks, in rank order; `mine` may be its place there.
     void gather_frames(const detail::rank_frame* mine, detail::rank_frame* frames, cudaStream_t stream,
                        const char* call) {
+        begin_gather(stream, call);
+        if (boxes().is_open()) {
+            constexpr auto kernel = &detail::gather_frames_kernel;
+            detail::pdl_launch(detail::properties_of<kernel>(), kernel, 1, detail::fold_frames_threads, 0, stream,
+                               boxes().addresses(), mine, frames, static_cast<const int*>(&fault_->stop));
+        } else {
+            check(ncclAllGather(mine, frames, sizeof(*mine), ncclUint8, comm_, stream), "ncclAllGather", call);
+        }
+    }
+    // The next gather of frames that waits runs beside what `stream` gets from now on, behind what it holds.
+    void gather_beside(cudaStream_t stream) {
+        if (boxes().is_open()) {
+            streams_->begin_beside(stream);
+        }
+    }
+    // Before each gather of frames.
+    void begin_gather(cudaStream_t stream, const char* call) {
         check_usable(call);
         ++gathers_;
-        check(ncclAllGather(mine, frames, sizeof(*mine), ncclUint8, comm_, stream), "ncclAllGather", call);
+        if (boxes().is_open()) {
+            streams_->order(stream);
+        }
+    }
+    [[nodiscard]] const detail::mailboxes& boxes() const { return *boxes_; }
+    [[nodiscard]] detail::nccl_scratch& scratch() const {
+        return *static_cast<detail::nccl_scratch*>(scratch_->data());
+    }
+    [[nodiscard]] void* pinned_result(std::size_t bytes) { return results_.host(bytes); }
+    // As exchange(), with data in device memory.
+    void exchange_on_device(std::span<const message> sent, std::span<const message> received, cudaStream_t stream,
+                            const char* call) {
+        check_usable(call);
+        check(ncclGroupStart(), "ncclGroupStart", call);
+        for (const message& one : sent) {
+            if (one.bytes != 0) {
+                check(ncclSend(one.data, one.bytes, ncclUint8, one.rank, comm_, stream), "ncclSend", call);
+            }
+        }
+        for (const message& one : received) {
+            if (one.bytes != 0) {
+                check(ncclRecv(one.data, one.bytes, ncclUint8, one.rank, comm_, stream), "ncclRecv", call);
+            }
+        }
+        check(ncclGroupEnd(), "ncclGroupEnd", call);
     }
     template <class Word>
     void add_on_device(Word* values, std::uint64_t n, int root, cudaStream_t stream, const char* call) {
@@ -179,6 +229,15 @@ private:
         check(ncclCommUserRank(comm_, &rank_), "ncclCommUserRank", "nccl_communicator");
         check(ncclCommCount(comm_, &size_), "ncclCommCount", "nccl_communicator");
         fault_ = detail::make_enqueued_fault(size_);
+        scratch_.emplace(stream_, sizeof(detail::nccl_scratch));
+        WARPFOLD_CHECK_CUDA(cudaMemsetAsync(scratch_->data(), 0, sizeof(detail::nccl_scratch::zero), stream_));
+        WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(stream_));
+        boxes_->open(comm_, rank_, size_, stream_, [this](bool condition) {
+            const char mine = condition ? 1 : 0;
+            std::vector<char> all(static_cast<std::size_t>(size_));
+            all_gather(&mine, all.data(), 1, "nccl_communicator");
+            return std::memchr(all.data(), 0, all.size()) == nullptr;
+        });
     }
 
     template <class Word>
@@ -204,6 +263,8 @@ private:
     }
     void give_up(const std::string& why) {
         failure_ = why + " passed; NCCL does not say for which rank it waits";
+        fault_->stop = 1;
+        boxes_->abandon();
         (void)ncclCommAbort(comm_);
         comm_ = nullptr;
     }
@@ -221,14 +282,19 @@ private:
     cudaStream_t stream_;
     time_limit limit_;
     bool owned_ = false;
+    std::optional<detail::gather_streams> streams_{std::in_place};
     int rank_ = 0, size_ = 1;
     std::uint64_t gathers_ = 0;
     std::string failure_;
-    detail::staging staging_;
+    detail::staging staging_, results_;
+    std::optional<detail::mailboxes> boxes_{std::in_place};
+    std::optional<detail::stream_ordered_memory> scratch_;
     std::unique_ptr<detail::enqueued_fault, detail::free_pinned> fault_{nullptr, {}};
 };
 
 } // namespace warpfold
 
 #include "warpfold/ranks/nccl/exact_sum.cuh"
+#include "warpfold/ranks/nccl/halo_memory.cuh"
 #include "warpfold/ranks/nccl/reduce.cuh"
+#include "warpfold/ranks/nccl/scan.cuh"

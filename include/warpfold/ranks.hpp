@@ -3,7 +3,7 @@
 // arrays; the parts follow each other in rank order and may be empty. Guide: docs/many-gpus.md.
 //
 //      reduce, transform_reduce, count_if, arg_min, arg_max, min_max   (reduce.hpp)
-//      exact_sum, exact_dot                                            (exact_sum.hpp)
+//      exact_sum, exact_dot, exact_mean, exact_variance, exact_norm    (exact_sum.hpp)
 //      inclusive_scan, exclusive_scan and the others of scan.hpp
 //      segmented_reduce and the others of segmented_reduce.hpp
 //      histogram, weighted_histogram, histogram_channels, histogram_nd (histogram.hpp)
@@ -12,11 +12,11 @@
 // Results. The same at every rank, or at one: over_ranks::at_root (ranks/target.hpp). Scans, segmented reductions and
 // convolutions write the results of the rank's own part. Indices are those in the whole array.
 //
-// Bits. exact_sum, exact_dot, integer results and indices do not depend on the number of ranks or on the split. Other
+// Bits. Exact sums and moments, integer results and indices do not depend on the number of ranks or on the split. Other
 // floating-point results have the same bits in every run with the same split: values of ranks are folded in rank order.
 //
 // Cost. The call on the part, and one all-gather of 384 bytes a rank. Maps that take an index, and values of more than
-// 288 bytes, take one more. Scans read their part twice.
+// 288 bytes, take one more. Scans read their part twice, except on the last rank in the order of the scan.
 //
 // Errors. A rank that throws before the gather, or that makes another call, has elements of another type, another number
 // of bins: rank_error at every rank. Ranks that do not call: time_limit_error after the communicator's time limit

@@ -16,6 +16,7 @@
 #include "tests/library/cases.hpp"
 #include "tests/many/split.hpp"
 #include "warpfold/convolve.hpp"
+#include "warpfold/exact_moments.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/histogram.hpp"
 #include "warpfold/ranks.hpp"
@@ -88,6 +89,9 @@ void check_floats(const On& on, const std::vector<std::uint64_t>& split, unsigne
     const std::uint64_t count = part_of(whole, split, rank).size();
     EXPECT_TRUE(same_bits(exact_sum(on, mine.data(), count), exact_sum(host{1}, whole)));
     EXPECT_TRUE(same_bits(exact_dot(on, mine.data(), mine.data(), count), exact_dot(host{1}, whole, whole)));
+    EXPECT_TRUE(same_bits(exact_mean(on, mine.data(), count), exact_mean(host{1}, whole)));
+    EXPECT_TRUE(same_bits(exact_variance(on, mine.data(), count, ddof{1}), exact_variance(host{1}, whole, ddof{1})));
+    EXPECT_TRUE(same_bits(exact_norm(on, mine.data(), count), exact_norm(host{1}, whole)));
     EXPECT_TRUE(same_bits(reduce(on, mine.data(), count), reduce(on, mine.data(), count)));
     if (!whole.empty()) {
         const auto best = arg_max(on, mine.data(), count), expected = arg_max(host{1}, whole);

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Calls over ranks whose targets are GPUs. The ranks are threads that share a GPU, with the stand-in of NCCL.
+// Calls over ranks whose targets are GPUs, with the stand-in of NCCL. The ranks are threads, which share the GPUs that there
+// are.
 #include "warpfold/nccl.cuh"
 
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/library/device_array.hpp"
 #include "tests/many/primitives.hpp"
 #include "warpfold/convolve.cuh"
+#include "warpfold/exact_moments.cuh"
 #include "warpfold/exact_sum.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
@@ -20,11 +26,17 @@ namespace warpfold {
 
 namespace {
 
-// Calls work(comm) in a thread for each rank.
+// Calls work(comm) in a thread for each rank, with the GPUs in turn.
 template <class Work>
 void with_ranks(int ranks, const Work& work) {
     thread_ranks group(ranks, std::chrono::seconds(100));
+    int devices = 1;
+    ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
+    if (const char* const asked = std::getenv("SOFTGPU_DEVICES")) {
+        ASSERT_EQ(std::to_string(devices), asked);
+    }
     group.run([&](thread_communicator& threads) {
+        ASSERT_EQ(cudaSetDevice(threads.rank() % devices), cudaSuccess);
         nccl_communicator comm(threads);
         work(comm);
     });
@@ -73,6 +85,67 @@ TEST(Nccl, AnEnqueuedCallThatDiffersWritesNothingAndIsReported) {
         EXPECT_EQ(reduce(on, mine.data(), 2), 6.0f);
         EXPECT_THROW((void)reduce(on, comm.rank() == 0 ? nullptr : mine.data(), 2), error);
         EXPECT_EQ(exact_sum(on, mine.data(), 2), 6.0f);
+    });
+}
+
+TEST(Nccl, ScansKeepTheSignOfZero) {
+    with_ranks(3, [](nccl_communicator& comm) {
+        const std::uint64_t n = comm.rank() == 0 ? 0 : 2;
+        const tests::on_device<float> mine(std::vector<float>{-0.0f, -0.0f}), out(std::vector<float>(2, 1.0f));
+        inclusive_scan(gpu{}.over(comm), mine.data(), n, out.data());
+        comm.check_enqueued(nullptr);
+        EXPECT_EQ(std::signbit(out.read()[0]), comm.rank() == 1); // nothing precedes; the sum of rank 1 is +0
+        exclusive_scan(gpu{}.over(comm), mine.data(), n, out.data(), minimum{}, reversed, 5.0f);
+        comm.check_enqueued(nullptr);
+        EXPECT_EQ(out.read()[1], comm.rank() == 0 ? 1.0f : comm.rank() == 1 ? -0.0f : 5.0f);
+    });
+}
+
+TEST(Nccl, AScanThatDiffersWritesNothing) {
+    with_ranks(2, [](nccl_communicator& comm) {
+        const auto on = gpu{}.over(comm);
+        for (const std::uint64_t n : {3u, 70000u}) { // one block, and several
+            const tests::on_device<float> data(std::vector<float>(n, 1.0f));
+            if (comm.rank() == 0) {
+                inclusive_scan(on, data.data(), n, data.data());
+            } else {
+                inclusive_scan(on, data.data(), n, data.data(), maximum{});
+            }
+            EXPECT_THROW(comm.check_enqueued(nullptr), rank_error);
+            EXPECT_EQ(data.read(), std::vector<float>(n, 1.0f));
+        }
+        const tests::on_device<float> data(std::vector<float>(2, 1.0f));
+        inclusive_scan(on, data.data(), 2, data.data());
+        EXPECT_EQ(data.read()[1], comm.rank() == 0 ? 2.0f : 4.0f);
+    });
+}
+
+TEST(Nccl, CallsAreCapturedInGraphs) {
+    with_ranks(2, [](nccl_communicator& comm) {
+        constexpr std::uint64_t n = 500;
+        cudaStream_t stream = nullptr;
+        ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+        const auto on = gpu{stream}.over(comm);
+        const tests::on_device<float> in(n), totals(2), scanned(n);
+        cudaGraph_t graph = nullptr;
+        cudaGraphExec_t executable = nullptr;
+        ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+        reduce(on, in.data(), n, totals.data());
+        exact_sum(on, in.data(), n, totals.data() + 1);
+        inclusive_scan(on, in.data(), n, scanned.data());
+        ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+        ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+        for (const float value : {1.0f, 3.0f}) {
+            const std::vector<float> values(n, value);
+            ASSERT_EQ(cudaMemcpy(in.data(), values.data(), n * sizeof(float), cudaMemcpyHostToDevice), cudaSuccess);
+            ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+            comm.check_enqueued(stream);
+            EXPECT_EQ(totals.read(), std::vector<float>(2, 2 * n * value));
+            EXPECT_EQ(scanned.read()[n - 1], (comm.rank() == 0 ? 1 : 2) * n * value);
+        }
+        EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+        EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+        EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
     });
 }
 

@@ -27,27 +27,68 @@ class Ranks(unittest.TestCase):
         path.write_bytes(struct.pack(f"<{len(values)}{code}", *values))
         return str(path)
 
-    def expect_same(self, *arguments):
+    def expect_same(self, *arguments, ranks=("3",)):
         alone = run(TOOL, *arguments, "--device", "host")
         self.assertEqual(alone.returncode, 0, alone.stderr)
         self.assertNotEqual(alone.stdout, "")
-        for ranks in ("2", "3"):
-            together = run(*MPIRUN, ranks, TOOL, *arguments)
+        for count in ranks:
+            together = run(*MPIRUN, count, TOOL, *arguments)
             self.assertEqual((together.returncode, together.stdout), (0, alone.stdout), together.stderr)
 
     def test_sums_and_histograms(self):
         draw = random.Random(1)
         doubles = [draw.uniform(-1, 1) * 2.0 ** draw.randint(-60, 60) for _ in range(10007)]
         shorts = [draw.randint(-32768, 32767) for _ in range(1001)]
-        self.expect_same("sum", "--type", "double", self.file("doubles", "d", doubles))
+        self.expect_same("sum", "--type", "double", self.file("doubles", "d", doubles), ranks=("2", "3"))
         self.expect_same("sum", "--type", "int16", self.file("shorts", "h", shorts), self.file("one", "h", [5]))
         self.expect_same("histogram", "--type", "int16", "--bins", "7", self.file("shorts", "h", shorts))
 
+    def expect_same_file(self, *arguments):
+        alone = run(TOOL, *arguments, "--device", "host", "--out", str(self.folder / "alone"))
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        together = run(*MPIRUN, "3", TOOL, *arguments, "--out", str(self.folder / "together"))
+        self.assertEqual((together.returncode, together.stdout), (0, ""), together.stderr)
+        self.assertEqual((self.folder / "together").read_bytes(), (self.folder / "alone").read_bytes())
+
+    def test_reductions_and_scans(self):
+        draw = random.Random(2)
+        ints = self.file("ints", "i", [draw.randint(-2**31, 2**31 - 1) for _ in range(10007)])
+        floats = self.file("floats", "f", [float(draw.randint(-99, 99)) for _ in range(1001)])
+        two = self.file("two", "f", [-0.0, -0.0])
+        self.expect_same("reduce", "--type", "int32", "--op", "product", ints)
+        self.expect_same("reduce", "--type", "int32", "--op", "largest-magnitude", ints)
+        self.expect_same("reduce", "--type", "float", two)
+        self.expect_same_file("scan", "--type", "int32", ints)
+        self.expect_same_file("scan", "--type", "int32", "--op", "product", "--exclusive", ints)
+        self.expect_same("scan", "--type", "float", "--op", "max", "--reverse", floats)
+        self.expect_same("scan", "--type", "float", "--exclusive", "--reverse", floats)
+        self.expect_same("scan", "--type", "float", two)
+
+    def test_convolutions(self):
+        draw = random.Random(3)
+        mask = self.file("mask", "h", [1, -2, 3, 4])
+        line = self.file("line", "h", [draw.randint(-99, 99) for _ in range(1009)])
+        self.expect_same("convolve", "--type", "int16", "--mask", mask, "--border", "wrap", line)
+        shape = (2, 11, 13)
+        images = self.npy("images.npy", shape, [draw.randint(-99, 99) for _ in range(2 * 11 * 13)])
+        image = self.npy("image.npy", shape[1:], [draw.randint(-99, 99) for _ in range(11 * 13)])
+        square = self.npy("square.npy", (3, 5), [draw.randint(-9, 9) for _ in range(15)])
+        self.expect_same_file("convolve", "--mask", square, "--border", "mirror", image)
+        self.expect_same_file("convolve", "--mask", square, "--size", "full", "--correlate", images)
+        answer = run(*MPIRUN, "2", TOOL, "convolve", "--mask", square, "--size", "full", image)
+        self.assertNotEqual(answer.returncode, 0)
+        self.assertIn("over ranks of MPI one array is convolved with --size same", answer.stderr)
+
+    def npy(self, name, shape, values):
+        head = repr({"descr": "<i2", "fortran_order": False, "shape": shape}).encode()
+        head += b" " * (-(len(head) + 11) % 64) + b"\n"
+        path = self.folder / name
+        path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head
+                         + struct.pack(f"<{len(values)}h", *values))
+        return str(path)
+
     def test_what_there_is_not(self):
         path = self.file("shorts", "h", [1, 2])
-        answer = run(*MPIRUN, "2", TOOL, "scan", "--type", "int16", path)
-        self.assertNotEqual(answer.returncode, 0)
-        self.assertIn("scan over ranks of MPI: there are sum and histogram", answer.stderr)
         answer = run(*MPIRUN, "2", TOOL, "sum", "--type", "int16", path, "--device", "softgpu")
         self.assertIn("under mpirun the ranks are the host's cores", answer.stderr)
 

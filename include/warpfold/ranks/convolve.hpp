@@ -12,6 +12,7 @@
 #include "warpfold/detail/convolve.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/ranks/agreement.hpp"
+#include "warpfold/ranks/halo_memory.hpp"
 
 namespace warpfold::detail {
 
@@ -71,6 +72,8 @@ struct convolve_engine<over_ranks<On, Comm>> {
     }
 
 private:
+    using memory = halo_memory<On, Comm>;
+
     struct extent {
         std::int64_t width, count;
     };
@@ -88,17 +91,21 @@ private:
         const auto all =
             detail::gather(on, signature, static_cast<std::uint64_t>(mine), extent{Line ? 1 : task.width, task.count});
         const halo_units units = units_of(all, lead, k - 1 - lead, task.outside, call);
-        const std::vector<T> halo = exchanged<Line>(on, task, units, call);
+        auto halo = memory::template allocate<T>(
+            on.on, mine == 0
+                       ? 0
+                       : static_cast<std::size_t>((units.before + units.after) * (Line ? 1 : task.width) * task.count));
+        exchange<Line>(on, task, units, halo.data(), call);
         if (mine == 0 || task.count == 0) {
             return;
         }
         const std::int64_t inner = mine - units.before - units.after;
         if (inner > 0) {
             run(piece_of<Line>(task, task.in, mine, task.pitch, task.distance, units.before, inner));
-            edge<Line>(on, task, units, halo, 0, units.before, run);
-            edge<Line>(on, task, units, halo, mine - units.after, units.after, run);
+            edge<Line>(on, task, units, halo.data(), 0, units.before, run);
+            edge<Line>(on, task, units, halo.data(), mine - units.after, units.after, run);
         } else {
-            edge<Line>(on, task, units, halo, 0, mine, run);
+            edge<Line>(on, task, units, halo.data(), 0, mine, run);
         }
     }
 
@@ -123,109 +130,117 @@ private:
         return units;
     }
 
-    // The samples of `count` units from `first` on of each image, one image after another.
+    // The samples of `count` units from `first` on of one image.
     template <bool Line, class T, class O>
-    static void read_units(const target& on, const convolve_task<T, O>& task, std::int64_t first, std::int64_t count,
+    static void take_units(const target& on, const convolve_task<T, O>& task, std::int64_t first, std::int64_t count,
                            std::int64_t image, T* to) {
         const T* const from = task.in + image * task.distance;
         if constexpr (Line) {
-            rank_target<On>::read(on.on, to, from + first, static_cast<std::uint64_t>(count));
+            memory::take(on.on, to, from + first, count == 0 ? 0 : 1, count, count);
         } else {
-            for (std::int64_t y = 0; y < count; ++y) {
-                rank_target<On>::read(on.on, to + y * task.width, from + (first + y) * task.pitch,
-                                      static_cast<std::uint64_t>(task.width));
-            }
+            memory::take(on.on, to, from + first * task.pitch, count, task.width, task.pitch);
         }
     }
 
-    // The halo's units of each image: those before the part, then those behind it; zeros where there is nothing.
+    // Sets the halo's units of each image: those before the part, then those behind it; leaves those that there are not.
     template <bool Line, class T, class O>
-    static std::vector<T> exchanged(const target& on, const convolve_task<T, O>& task, const halo_units& units,
-                                    const char* call) {
+    static void exchange(const target& on, const convolve_task<T, O>& task, const halo_units& units, T* halo,
+                         const char* call) {
         const int me = on.comm->rank(), ranks = on.comm->size();
         const std::int64_t width = Line ? 1 : task.width, around = units.before + units.after;
-        const auto size = [&](std::int64_t count) { return static_cast<std::size_t>(count * width * task.count); };
-        std::vector<std::vector<T>> sent(static_cast<std::size_t>(ranks)), received(sent.size());
-        std::vector<message> out, in;
-        out.reserve(sent.size());
-        in.reserve(sent.size());
-        for (int q = 0; q < ranks; ++q) {
-            std::vector<std::int64_t> own; // of this rank, in the order of need
-            units.each_needed(q, [&](std::int64_t unit, std::int64_t) {
-                if (unit >= 0 && units.owner(unit) == me) {
-                    own.push_back(unit - units.first[static_cast<std::size_t>(me)]);
-                }
-            });
-            std::vector<T>& data = sent[static_cast<std::size_t>(q)];
-            data.resize(size(static_cast<std::int64_t>(own.size())));
-            for (std::int64_t c = 0; c < task.count; ++c) {
-                T* const to = data.data() + c * static_cast<std::int64_t>(own.size()) * width;
-                for (std::size_t at = 0; at < own.size();) {
-                    std::size_t end = at + 1;
-                    while (end < own.size() && own[end] == own[end - 1] + 1) {
-                        ++end;
-                    }
-                    read_units<Line>(on, task, own[at], static_cast<std::int64_t>(end - at), c,
-                                     to + static_cast<std::int64_t>(at) * width);
-                    at = end;
-                }
-            }
-            out.push_back({q, data.data(), data.size() * sizeof(T)});
-        }
-        std::vector<std::int64_t> needed(sent.size());
+        // What each rank needs of this one's units and this one of each rank's, in the order of need, and where that is.
+        std::vector<std::vector<std::int64_t>> own(static_cast<std::size_t>(ranks));
+        std::vector<std::int64_t> needed(own.size()), sent_at(own.size() + 1), received_at(own.size() + 1);
         units.each_needed(me, [&](std::int64_t unit, std::int64_t) {
             if (unit >= 0) {
                 ++needed[static_cast<std::size_t>(units.owner(unit))];
             }
         });
-        for (int q = 0; q < ranks; ++q) {
-            std::vector<T>& data = received[static_cast<std::size_t>(q)];
-            data.resize(size(needed[static_cast<std::size_t>(q)]));
-            in.push_back({q, data.data(), data.size() * sizeof(T)});
-        }
-        on.comm->exchange(out, in, call);
-        std::vector<T> halo(units.count(me) == 0 ? 0 : size(around));
-        for (std::int64_t c = 0; c < task.count && !halo.empty(); ++c) {
-            std::vector<std::int64_t> next(sent.size());
-            units.each_needed(me, [&](std::int64_t unit, std::int64_t j) {
-                if (unit >= 0) {
-                    const auto q = static_cast<std::size_t>(units.owner(unit));
-                    const T* const from = received[q].data() + (c * needed[q] + next[q]++) * width;
-                    std::copy_n(from, width, halo.data() + (c * around + j) * width);
+        for (std::size_t q = 0; q < own.size(); ++q) {
+            units.each_needed(static_cast<int>(q), [&](std::int64_t unit, std::int64_t) {
+                if (unit >= 0 && units.owner(unit) == me) {
+                    own[q].push_back(unit - units.first[static_cast<std::size_t>(me)]);
                 }
             });
+            sent_at[q + 1] = sent_at[q] + static_cast<std::int64_t>(own[q].size()) * width * task.count;
+            received_at[q + 1] = received_at[q] + needed[q] * width * task.count;
         }
-        return halo;
+        auto sent = memory::template allocate<T>(on.on, static_cast<std::size_t>(sent_at.back()));
+        auto received = memory::template allocate<T>(on.on, static_cast<std::size_t>(received_at.back()));
+        std::vector<message> out, in;
+        out.reserve(own.size());
+        in.reserve(own.size());
+        for (std::size_t q = 0; q < own.size(); ++q) {
+            const std::vector<std::int64_t>& list = own[q];
+            T* to = sent.data() + sent_at[q];
+            for (std::int64_t c = 0; c < task.count; ++c) {
+                for (std::size_t at = 0; at < list.size();) {
+                    std::size_t end = at + 1;
+                    while (end < list.size() && list[end] == list[end - 1] + 1) {
+                        ++end;
+                    }
+                    const auto count = static_cast<std::int64_t>(end - at);
+                    take_units<Line>(on, task, list[at], count, c, to);
+                    to += count * width;
+                    at = end;
+                }
+            }
+            const auto bytes = [](const std::vector<std::int64_t>& at, std::size_t k) {
+                return static_cast<std::size_t>(at[k + 1] - at[k]) * sizeof(T);
+            };
+            out.push_back({static_cast<int>(q), sent.data() + sent_at[q], bytes(sent_at, q)});
+            in.push_back({static_cast<int>(q), received.data() + received_at[q], bytes(received_at, q)});
+        }
+        memory::exchange(on, out, in, call);
+        for (std::int64_t c = 0; c < task.count && units.count(me) != 0; ++c) {
+            std::vector<std::int64_t> next(own.size());
+            std::int64_t from = 0, to = 0, count = 0; // consecutive units of one rank
+            std::size_t of = 0;
+            const auto copy = [&] { memory::copy(on.on, halo + to, received.data() + from, count * width); };
+            units.each_needed(me, [&](std::int64_t unit, std::int64_t j) {
+                if (unit < 0) {
+                    return;
+                }
+                const auto q = static_cast<std::size_t>(units.owner(unit));
+                const std::int64_t source = received_at[q] + (c * needed[q] + next[q]++) * width;
+                const std::int64_t place = (c * around + j) * width;
+                if (count != 0 && q == of && place == to + count * width) {
+                    ++count;
+                    return;
+                }
+                copy();
+                from = source;
+                to = place;
+                of = q;
+                count = 1;
+            });
+            copy();
+        }
     }
 
     // The results [first, first + count), from a copy of the samples around them.
     template <bool Line, class T, class O, class Run>
-    static void edge(const target& on, const convolve_task<T, O>& task, const halo_units& units,
-                     const std::vector<T>& halo, std::int64_t first, std::int64_t count, const Run& run) {
+    static void edge(const target& on, const convolve_task<T, O>& task, const halo_units& units, const T* halo,
+                     std::int64_t first, std::int64_t count, const Run& run) {
         if (count == 0) {
             return;
         }
         const std::int64_t width = Line ? 1 : task.width, n = units.count(on.comm->rank());
         const std::int64_t around = units.before + units.after, all = count + around;
-        std::vector<T> samples(static_cast<std::size_t>(all * width * task.count));
+        auto samples = memory::template allocate<T>(on.on, static_cast<std::size_t>(all * width * task.count));
         const std::int64_t begin = first - units.before;
+        const std::int64_t own = std::clamp<std::int64_t>(-begin, 0, all), end = std::clamp(n - begin, own, all);
         for (std::int64_t c = 0; c < task.count; ++c) {
             T* const to = samples.data() + c * all * width;
-            const T* const outer = halo.data() + c * around * width;
-            const std::int64_t own = std::max<std::int64_t>(begin, 0), end = std::min(begin + all, n);
-            read_units<Line>(on, task, own, end - own, c, to + (own - begin) * width);
-            for (std::int64_t j = 0; j < all; ++j) {
-                const std::int64_t at = begin + j;
-                if (at < 0 || at >= n) {
-                    const std::int64_t place = at < 0 ? units.before + at : units.before + at - n;
-                    std::copy_n(outer + place * width, width, to + j * width);
-                }
-            }
+            const T* const outer = halo + c * around * width;
+            memory::copy(on.on, to, outer + (units.before + begin) * width, own * width);
+            take_units<Line>(on, task, begin + own, end - own, c, to + own * width);
+            memory::copy(on.on, to + end * width, outer + (units.before + begin + end - n) * width,
+                         (all - end) * width);
         }
-        auto copy = rank_target<On>::template allocate<T>(on.on, samples.size());
-        rank_target<On>::write(on.on, copy.data(), static_cast<const T*>(samples.data()), samples.size());
-        run(piece_of<Line>(task, static_cast<const T*>(copy.data()), all, Line ? task.pitch : width, all * width, first,
-                           count));
+        memory::on_target(on.on, samples, [&](const T* copy) {
+            run(piece_of<Line>(task, copy, all, Line ? task.pitch : width, all * width, first, count));
+        });
     }
 
     // A task for the results [first, first + count), from `units` units that begin where the first result's mask does.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exact sums over ranks: the integers of all ranks are added, so the result depends neither on the split nor on the
-// kind of the ranks.
+// Exact sums and moments over ranks: the integers of all ranks are added, so the result depends neither on the split nor
+// on the kind of the ranks.
 #pragma once
 
 #include <algorithm>
@@ -88,7 +88,14 @@ struct staged_exact {
 template <class On, class Comm>
 struct exact_engine<over_ranks<On, Comm>> : staged_exact<On, Comm> {};
 
-// Exact sums of 16-bit numbers; moments count a rank's own elements, so they are refused.
+// What a rank adds to a result of exact sums: the sums that it needs.
+template <class T, class Finish>
+struct rank_sums {
+    std::conditional_t<Finish::sum, carried_limbs<T, 1>, no_value> sum;
+    std::conditional_t<Finish::squares, carried_limbs<T, 2>, no_value> squares;
+};
+
+// Exact sums of 16-bit numbers, and moments, whose n is that of the whole array.
 template <class On, class Comm>
 struct exact_finish_engine<over_ranks<On, Comm>> {
     using target = over_ranks<On, Comm>;
@@ -96,13 +103,36 @@ struct exact_finish_engine<over_ranks<On, Comm>> {
     template <class T, class In, class Finish>
     static typename Finish::result value(const target& on, const In& in, std::uint64_t n, const Finish& finish,
                                          const char* call) {
-        static_assert(std::is_same_v<Finish, finish_sum<typename Finish::result>>,
-                      "mean, variance and norm are not there over ranks");
         return call_frame<target>::run(on, call, [&] {
-            const auto total = detail::exact_over_ranks<T>(on, n, call, in);
-            std::int64_t limb[exact_totals<T>::sum_limbs];
-            const unsigned met = total.copy_to(limb);
-            return finish(exact_totals<T>{limb, nullptr, met, 0});
+            using totals = exact_totals<T>;
+            rank_sums<T, Finish> mine{};
+            if constexpr (Finish::sum) {
+                mine.sum = part<T, 1>(on, n, call, in);
+            }
+            if constexpr (Finish::squares) {
+                mine.squares = part<T, 2>(on, n, call, in, in);
+            }
+            std::uint64_t less = 0;
+            if constexpr (requires { finish.less; }) {
+                less = finish.less;
+            }
+            const auto all = detail::gather(
+                on, detail::signature_of<T, rank_sums<T, Finish>, Finish>(call, on.root, less, "for ddof"), n, mine);
+            std::int64_t sum[totals::sum_limbs], squares[totals::square_limbs + totals::more_limbs];
+            totals of{sum, squares, 0, 0};
+            if constexpr (Finish::sum) {
+                of.sum_met = total<T, 1>(
+                    all, sum, [](const auto& one) -> const auto& { return one.sum; });
+            }
+            if constexpr (Finish::squares) {
+                of.squares_met = total<T, 2>(
+                    all, squares, [](const auto& one) -> const auto& { return one.squares; });
+            }
+            Finish whole = finish;
+            if constexpr (requires { whole.n; }) {
+                whole.n = all.all();
+            }
+            return whole(of);
         });
     }
     template <class T, class In, class Out, class Finish>
@@ -117,6 +147,23 @@ struct exact_finish_engine<over_ranks<On, Comm>> {
                 rank_target<On>::put(on.on, out, got);
             }
         });
+    }
+
+private:
+    template <class T, unsigned Factors, class... Ins>
+    static carried_limbs<T, Factors> part(const target& on, std::uint64_t n, const char* call, const Ins&... ins) {
+        long_accumulator<T, Factors> sum;
+        rank_target<On>::template add_exact<T>(on.on, sum, n, call, ins...);
+        return carried_limbs<T, Factors>::of(sum);
+    }
+    // Sets `limb` to the sum over all ranks; returns the special values that were met.
+    template <class T, unsigned Factors, class All, class Of>
+    static unsigned total(const All& all, std::int64_t* limb, const Of& of) {
+        long_accumulator<T, Factors> sum;
+        for (const auto& one : all.value) {
+            of(one).add_to(sum);
+        }
+        return sum.copy_to(limb);
     }
 };
 

@@ -28,7 +28,11 @@ struct rank_target<On> {
     template <class T>
     class array {
     public:
-        array(const On& on, std::uint64_t n) : memory_(on.stream, n * sizeof(T)) {}
+        array(const On& on, std::uint64_t n, bool zero = false) : memory_(on.stream, n * sizeof(T)) {
+            if (zero && n != 0) {
+                WARPFOLD_CHECK_CUDA(cudaMemsetAsync(memory_.data(), 0, n * sizeof(T), on.stream));
+            }
+        }
         [[nodiscard]] T* data() const { return static_cast<T*>(memory_.data()); }
 
     private:

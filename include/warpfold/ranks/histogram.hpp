@@ -58,9 +58,15 @@ private:
             if (on.has_result()) {
                 detail::check_array(counts, bins, call);
             }
+            if (on.comm->size() == 1 && mode == update::overwrite) {
+                detail::check_root(on, call);
+                work(counts);
+                return;
+            }
             const auto signature = detail::signature_of<element_t<In>, Count, Of>(call, on.root, bins, "bins");
             if constexpr (std::is_integral_v<Count> && adds_on_device<Comm, Count>) {
                 auto mine = memory::template allocate<Count>(on.on, bins);
+                on.comm->gather_beside(on.on.stream);
                 work(mine.data());
                 detail::gather(on, signature, n, no_value{});
                 on.comm->add_on_device(mine.data(), bins, on.root, on.on.stream, call);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scans over ranks: each rank folds what it hands on to later ranks, the values are gathered, and each rank scans its
 // part with the prefix of the ranks before it in the place of the initial value. The input is read twice and the output
-// written once; a scan whose results are corrected afterwards would read and write the output once more.
+// written once; a scan whose results are corrected afterwards would read and write the output once more. The last rank
+// in the order of the scan hands nothing on and reads its part once; so does a rank that is alone.
 #pragma once
 
 #include <cstdint>
@@ -99,13 +100,53 @@ struct handed_on {
     bool has_head;
 };
 
+// Whether a later rank in the order of the scan needs what this one hands on.
+template <class How, class On, class Comm>
+bool hands_on(const over_ranks<On, Comm>& on) {
+    return How::reverse ? on.comm->rank() != 0 : on.comm->rank() + 1 != on.comm->size();
+}
+
+// The map of the elements from the `first` one of the whole array on.
+template <class Map, class In>
+auto map_from(const Map& map, std::uint64_t first) {
+    if constexpr (takes_index_v<Map, element_t<In>>) {
+        return shifted_map<Map>{map, first};
+    } else {
+        return map;
+    }
+}
+
+// Calls go(elements, map) with elements [begin, end) of the part in the order of the scan, as a fold reads them; the part
+// begins with the `first` element of the whole array.
+template <bool Reverse, class In, class Map, class Op, class Go>
+decltype(auto) folding(const In& in, std::uint64_t begin, [[maybe_unused]] std::uint64_t end, const Map& map,
+                       std::uint64_t first, const Op& /*op*/, const Go& go) {
+    if constexpr (Reverse && !is_commutative_v<Op>) {
+        const elements_down<In> down{in, end - 1};
+        if constexpr (takes_index_v<Map, element_t<In>>) {
+            return go(down, shifted_map<Map, true>{map, first + end - 1});
+        } else {
+            return go(down, map);
+        }
+    } else {
+        return go(detail::from_element(in, begin), detail::map_from<Map, In>(map, first + begin));
+    }
+}
+
+// Values pass through the host's memory.
 template <class On, class Comm>
-struct scan_engine<over_ranks<On, Comm>> {
+struct staged_scan {
     using target = over_ranks<On, Comm>;
 
     template <class In, class Out, class Map, class Op, class How>
     static void run(const target& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
                     const How& how, const char* call) {
+        if (on.comm->size() == 1) {
+            if (n != 0) {
+                scan_engine<On>::run(on.on, in, n, out, map, op, how, call);
+            }
+            return;
+        }
         using A = typename How::value;
         using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
         const auto signature = detail::signature_of<element_t<In>, A, U, Map, Op, How>(call, on.root);
@@ -117,7 +158,9 @@ struct scan_engine<over_ranks<On, Comm>> {
         const bool has_head = at.first < n;
         const std::uint64_t begin = How::reverse || !has_head ? 0 : at.last;
         const std::uint64_t end = How::reverse && has_head ? at.first : n;
-        const auto mine = part<A, How::reverse>(on, in, begin, end, map, first, op, call);
+        const auto mine = detail::hands_on<How>(on) && begin != end
+                              ? part<A, How::reverse>(on, in, begin, end, map, first, op, call)
+                              : optional_value<A>{};
         const auto all = detail::gather(on, signature, n, handed_on<A>{mine, has_head});
         if (n == 0) {
             return;
@@ -126,7 +169,7 @@ struct scan_engine<over_ranks<On, Comm>> {
         const auto scan = [&](std::uint64_t from, std::uint64_t count, const auto& options) {
             if (count != 0) {
                 scan_engine<On>::run(on.on, detail::from_element(in, from), count, detail::from_element(out, from),
-                                     shifted<Map, In>(map, first + from), op, options, call);
+                                     detail::map_from<Map, In>(map, first + from), op, options, call);
             }
         };
         // The elements that continue the segment of an earlier rank, then those of the part's own segments.
@@ -149,23 +192,11 @@ struct scan_engine<over_ranks<On, Comm>> {
     }
 
 private:
-    template <class Map, class In>
-    static auto shifted(const Map& map, std::uint64_t first) {
-        if constexpr (takes_index_v<Map, element_t<In>>) {
-            return shifted_map<Map>{map, first};
-        } else {
-            return map;
-        }
-    }
-
-    // op over elements [begin, end) in the order of the scan; nothing of none.
+    // op over elements [begin, end), at least one, in the order of the scan.
     template <class A, bool Reverse, class In, class Map, class Op>
     static optional_value<A> part(const target& on, const In& in, std::uint64_t begin, std::uint64_t end,
                                   const Map& map, std::uint64_t first, const Op& op, const char* call) {
-        if (begin == end) {
-            return {};
-        }
-        const auto fold = [&](const auto& elements, const auto& of) {
+        return detail::folding<Reverse>(in, begin, end, map, first, op, [&](const auto& elements, const auto& of) {
             if constexpr (has_identity<Op, A>) {
                 return optional_value<A>{
                     reduce_engine<On>::template value<A>(on.on, elements, end - begin, of, op, identity_result{}, call),
@@ -176,17 +207,7 @@ private:
                     on.on, elements, end - begin, optional_map<wrapped, A>{of}, optional_operation<Op>{op},
                     identity_result{}, call);
             }
-        };
-        if constexpr (Reverse && !is_commutative_v<Op>) {
-            const elements_down<In> down{in, end - 1};
-            if constexpr (takes_index_v<Map, element_t<In>>) {
-                return fold(down, shifted_map<Map, true>{map, first + end - 1});
-            } else {
-                return fold(down, map);
-            }
-        } else {
-            return fold(detail::from_element(in, begin), shifted<Map, In>(map, first + begin));
-        }
+        });
     }
 
     // What comes before the part's first element in the order of the scan, the initial value included; nothing if there
@@ -209,5 +230,8 @@ private:
         return carried;
     }
 };
+
+template <class On, class Comm>
+struct scan_engine<over_ranks<On, Comm>> : staged_scan<On, Comm> {};
 
 } // namespace warpfold::detail

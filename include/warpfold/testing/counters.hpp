@@ -16,67 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "warpfold/testing/counter_values.hpp"
 #include "warpfold/testing/kernel_name.hpp"
+#include "warpfold/testing/prediction.hpp"
 #include "warpfold/testing/runtime.hpp"
 
 namespace warpfold::testing {
-
-// Everything that is counted, with the names and meanings of counters.def; signed, so that they compare with literals.
-struct counters {
-#define SOFTGPU_COUNTER(name, combine, meaning) std::int64_t name = 0;
-#include "warpfold/testing/counters.def"
-#undef SOFTGPU_COUNTER
-
-    // Active lanes of 32, on average over the instructions executed; 0 where nothing was.
-    double average_active_lanes() const noexcept {
-        return warp_instructions == 0
-                   ? 0.0
-                   : static_cast<double>(thread_instructions) / static_cast<double>(warp_instructions);
-    }
-
-    // As two launches, or two barrier intervals, add up.
-    counters& operator+=(const counters& other) noexcept {
-        const auto sum = [](std::int64_t a, std::int64_t b) { return a + b; };
-        const auto max = [](std::int64_t a, std::int64_t b) { return a < b ? b : a; };
-        static_cast<void>(max);
-#define SOFTGPU_COUNTER(name, combine, meaning) name = combine(name, other.name);
-#include "warpfold/testing/counters.def"
-#undef SOFTGPU_COUNTER
-        return *this;
-    }
-};
-
-// Calls visit(name, value, meaning) for every counter, in the order of the table.
-template <class Visitor>
-void for_each_counter(const counters& c, Visitor&& visit) {
-#define SOFTGPU_COUNTER(name, combine, meaning) visit(#name, c.name, meaning);
-#include "warpfold/testing/counters.def"
-#undef SOFTGPU_COUNTER
-}
-
-inline bool operator==(const counters& a, const counters& b) noexcept {
-#define SOFTGPU_COUNTER(name, combine, meaning)                                                                        \
-    if (a.name != b.name) {                                                                                            \
-        return false;                                                                                                  \
-    }
-#include "warpfold/testing/counters.def"
-#undef SOFTGPU_COUNTER
-    return true;
-}
-inline bool operator!=(const counters& a, const counters& b) noexcept { return !(a == b); }
-
-// Those that are not 0.
-inline std::ostream& operator<<(std::ostream& out, const counters& c) {
-    out << '{';
-    const char* between = "";
-    for_each_counter(c, [&](const char* name, std::int64_t value, const char*) {
-        if (value != 0) {
-            out << between << name << ' ' << value;
-            between = ", ";
-        }
-    });
-    return out << '}';
-}
 
 struct extent {
     std::uint32_t x = 1, y = 1, z = 1;
@@ -102,6 +47,7 @@ struct launch {
     // [0] is what warps did before their first barrier of the block, [1] between the first and the second, ... summed
     // over all blocks; at most 64, later ones count in the last. Instruction counts are in `total` only.
     std::vector<counters> by_interval;
+    predictions predicted; // empty: nothing is predicted, it failed, or it ran beside another launch
 };
 
 // A mistake that the checks have found: docs/checks.md says which there are.
@@ -174,6 +120,20 @@ public:
             }
         }
         return sums;
+    }
+
+    // Summed over all launches. Throws error where a launch is not predicted, with its kernel.
+    predictions predicted() const {
+        predictions sum;
+        for (const launch& l : launches_) {
+            if (l.predicted.empty()) {
+                throw error("warpfold: a launch of " + l.kernel +
+                            " is not predicted: no card was named (PREDICT in warpfold_add_cuda_test, or `warpfold run "
+                            "--predict`), or it failed or ran beside another launch");
+            }
+            sum += l.predicted;
+        }
+        return sum;
     }
 
 private:
@@ -289,6 +249,7 @@ private:
         for (std::size_t n = 0; n < l.intervals; ++n) {
             out.by_interval.push_back(read_counters(gpu, number, n));
         }
+        out.predicted = detail::read_predictions(gpu, handle_, number);
         return out;
     }
 
@@ -303,11 +264,11 @@ recording record(Body&& body, const options& o = {}) {
     return r.stop();
 }
 
-// Runs body() and gives the counters of all that it launched. Counters that hold nothing pass many a test, so that it
-// throws error too where nothing was launched, or a launch came to no good end.
+// As record(), for what must not hold nothing: throws error too where nothing was launched, or a launch came to no good
+// end.
 template <class Body>
-counters count(Body&& body, const options& o = {}) {
-    const recording r = record(std::forward<Body>(body), o);
+recording record_successful(Body&& body, const options& o = {}) {
+    recording r = record(std::forward<Body>(body), o);
     if (r.launches().empty()) {
         const std::string last = detail::runtime::instance().call.last_error();
         throw error("warpfold: nothing was launched" + (last.empty() ? "" : "; the last CUDA error is " + last));
@@ -317,7 +278,22 @@ counters count(Body&& body, const options& o = {}) {
             throw error("warpfold: a launch failed: " + l.fault.substr(0, l.fault.find('\n')));
         }
     }
-    return r.total();
+    return r;
+}
+
+// Runs body() and gives the counters of all that it launched, which is something, and ran to its end: counters that hold
+// nothing pass many a test. Throws error as record_successful() does.
+template <class Body>
+counters count(Body&& body, const options& o = {}) {
+    return record_successful(std::forward<Body>(body), o).total();
+}
+
+// Runs body() and gives how long all that it launched takes on the cards that the process predicts, launch after launch:
+//     EXPECT_LT(predict([&] { my_kernel<<<grid, block>>>(data); }).on("h100").microseconds, 40);
+// Throws error as record_successful() does, and where a launch is not predicted.
+template <class Body>
+predictions predict(Body&& body, const options& o = {}) {
+    return record_successful(std::forward<Body>(body), o).predicted();
 }
 
 } // namespace warpfold::testing

@@ -40,6 +40,7 @@ struct functions {
     softgpu_recording_counters_function* counters = nullptr;
     softgpu_recording_findings_function* findings = nullptr;
     softgpu_recording_finding_function* finding = nullptr;
+    softgpu_recording_prediction_function* prediction = nullptr; // since version 2
     softgpu_recording_free_function* free = nullptr;
 };
 
@@ -61,8 +62,9 @@ public:
         return at != nullptr;
     }
 
-    // Returns false if a function is missing: the runtime is not the software GPU's.
+    // Returns false if a function of version 1 is missing: the runtime is not the software GPU's.
     bool find_all(functions& f) const {
+        find("softgpu_recording_prediction", f.prediction);
         return find("softgpu_testing_version", f.version) && find("softgpu_testing_in_use", f.in_use) &&
                find("softgpu_testing_last_error", f.last_error) && find("softgpu_counter_name", f.counter_name) &&
                find("softgpu_recording_begin", f.begin) && find("softgpu_recording_end", f.end) &&

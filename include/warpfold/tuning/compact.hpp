@@ -5,6 +5,8 @@
 // reduce_by_key. All other results are the same with any policy.
 #pragma once
 
+#include <cstdint>
+
 #include "warpfold/tuning/policy.hpp"
 
 namespace warpfold::tuning {
@@ -16,11 +18,23 @@ struct compact_tiles {
     bool operator==(const compact_tiles&) const = default;
 };
 
+// Of the kernel for long arrays, whose blocks go from tile to tile.
+struct persistent_tiles {
+    unsigned block_threads = 256;
+    unsigned bytes_per_thread =
+        128;                      // of what is read in a tile, or written of it, whichever is more; one vector at least
+    unsigned stages = 3;          // tiles of a block in shared memory
+    unsigned resident_blocks = 2; // of a multiprocessor, for which registers are left, and of a launch
+
+    bool operator==(const persistent_tiles&) const = default;
+};
+
 struct compact_kernels {
     unsigned block_threads = 256;                // elements of more than 64 bytes have smaller blocks
     compact_tiles wide{.bytes_per_thread = 128}; // compactions of elements of 4 bytes and more
     compact_tiles narrow{.bytes_per_thread = 64, .resident_blocks = 4}; // of smaller ones
     compact_tiles keyed{};                                              // reductions by key
+    persistent_tiles persistent{};                                      // compactions of long arrays
 
     bool operator==(const compact_kernels&) const = default;
 };
@@ -38,6 +52,13 @@ struct compact_policy {
     static_assert(fits(Kernels.wide) && fits(Kernels.narrow) && fits(Kernels.keyed),
                   "compact_kernels: bytes_per_thread is not from 16 to 256, or resident_blocks have no thread, or more "
                   "than 2,048, the most of a multiprocessor");
+
+    static_assert(is_block_size(Kernels.persistent.block_threads) && Kernels.persistent.stages >= 3 &&
+                      Kernels.persistent.resident_blocks >= 1 && Kernels.persistent.bytes_per_thread >= 16,
+                  "compact_kernels: the block, the stages or the bytes of persistent are too few");
+
+    // Compactions that read at least so many bytes, of elements and of a stencil, have the persistent kernel.
+    std::uint64_t persistent_min_bytes = std::uint64_t{72} << 20;
 
     // Defaults of an architecture: measured on an H200 (benchmarks/library/compact_tune.cu) for all.
     static constexpr compact_policy of(unsigned /*compute_capability*/) { return {}; }

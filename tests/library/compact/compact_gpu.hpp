@@ -15,9 +15,16 @@ namespace warpfold::tests {
 
 // Tiles of 32 threads, 32 of them a group, so that few elements have many groups.
 constexpr tuning::compact_tiles small_tiles{.bytes_per_thread = 16, .resident_blocks = 1};
-constexpr tuning::compact_kernels small_compact{
-    .block_threads = 32, .wide = small_tiles, .narrow = small_tiles, .keyed = small_tiles};
+constexpr tuning::compact_kernels small_compact{.block_threads = 32,
+                                                .wide = small_tiles,
+                                                .narrow = small_tiles,
+                                                .keyed = small_tiles,
+                                                .persistent = {.block_threads = 64, .bytes_per_thread = 32}};
 const auto in_small_tiles = gpu{}.with(tuning::compact_policy<small_compact>{});
+
+// The kernel for long arrays, in tiles of two warps, and in tiles of its usual size.
+const auto in_small_long_tiles = gpu{}.with(tuning::compact_policy<small_compact>{.persistent_min_bytes = 0});
+const auto in_long_tiles = gpu{}.with(tuning::compact_policy<>{.persistent_min_bytes = 0});
 
 // The results are `expected`, and nothing behind them is written.
 template <class T>

@@ -12,6 +12,8 @@ using namespace warpfold;
 namespace {
 
 using tests::expect_results;
+using tests::in_long_tiles;
+using tests::in_small_long_tiles;
 using tests::in_small_tiles;
 using tests::on_device;
 
@@ -20,19 +22,19 @@ T read_one(const on_device<T>& number) {
     return number.read()[0];
 }
 
-// Arrays begin `shift` elements behind an aligned address.
-template <class T>
-void partitions(const std::vector<std::uint64_t>& sizes) {
+// Arrays begin `shift` elements behind an aligned address, some flags as many bytes.
+template <class T, class On>
+void partitions_on(const On& on, const std::vector<std::uint64_t>& sizes) {
     for (const std::uint64_t n : sizes) {
         const std::uint64_t shift = n % 5;
         const auto data = tests::numbered<T>(n);
         const on_device<T> in(data, shift), out(n + 1), rejected(n + 1);
         const on_device<std::uint32_t> count(1);
         for (const auto& one : tests::flag_cases(n)) {
-            const on_device<std::uint8_t> flags(one.flags, n % 3);
+            const on_device<std::uint8_t> flags(one.flags, n % 3 == 0 ? shift % (16 / sizeof(T)) : n % 3);
             CUDA(cudaMemset(out.base, 0x77, (n + 1) * sizeof(T)));
             CUDA(cudaMemset(rejected.base, 0x77, (n + 1) * sizeof(T)));
-            partition(gpu{}, in.data(), n, out.data() + n % 2, rejected.data(), count.data(), where(flags.data()));
+            partition(on, in.data(), n, out.data() + n % 2, rejected.data(), count.data(), where(flags.data()));
             auto expected = tests::partitioned(data, one.flags);
             EXPECT_EQ(read_one(count), expected.first.size()) << one.name;
             if (n % 2 != 0) {
@@ -43,19 +45,25 @@ void partitions(const std::vector<std::uint64_t>& sizes) {
         }
     }
 }
-TEST(select, bytes) { partitions<std::uint8_t>({0, 1, 31, 1021, 16383, 16384, 40001}); }
-TEST(select, two_bytes) { partitions<std::uint16_t>({1, 8191, 8193, 20011}); }
-TEST(select, four_bytes) { partitions<std::uint32_t>({1, 4095, 4096, 4097, 20011}); }
+// By both kernels.
+template <class T>
+void partitions(const std::vector<std::uint64_t>& sizes) {
+    partitions_on<T>(gpu{}, sizes);
+    partitions_on<T>(in_long_tiles, sizes);
+}
+TEST(select, bytes) { partitions<std::uint8_t>({0, 1, 31, 1021, 16383, 16384, 40002}); }
+TEST(select, two_bytes) { partitions<std::uint16_t>({1, 8191, 8193, 20010}); }
+TEST(select, four_bytes) { partitions<std::uint32_t>({1, 4095, 4096, 4097, 20010, 40001}); }
 TEST(select, eight_bytes) { partitions<std::uint64_t>({1, 2047, 2049, 9001}); }
 TEST(select, twelve_bytes) { partitions<tests::triple>({1, 1279, 1281, 9001}); }
 TEST(select, sixteen_bytes) { partitions<tests::sixteen_bytes>({1, 1023, 1025, 5003}); }
 
 // More tiles than a district of the tile prefix has.
-TEST(select, many_tiles) {
-    workspace memory(select_workspace<std::uint32_t>(140000, in_small_tiles));
-    auto on = in_small_tiles;
+template <class On>
+void selects_from_many_tiles(On on, std::uint64_t most) {
+    workspace memory(select_workspace<std::uint32_t>(most, on));
     on.memory = &memory;
-    for (const std::uint64_t n : {0u, 1u, 127u, 129u, 4097u, 140000u}) {
+    for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, most / 999, std::uint64_t{4097}, most}) {
         const auto data = tests::any_numbers<std::uint32_t>(n, 3);
         std::vector<std::uint8_t> flags(n);
         for (std::size_t k = 0; k < n; ++k) {
@@ -72,6 +80,8 @@ TEST(select, many_tiles) {
         tests::expect_zero(memory);
     }
 }
+TEST(select, many_tiles) { selects_from_many_tiles(in_small_tiles, 140000); }
+TEST(select, many_long_tiles) { selects_from_many_tiles(in_small_long_tiles, 100000); }
 
 std::uint64_t above_two(const gpu& on, const float* in, std::uint64_t n, float* out) {
     return select(on, in, n, out, [] __device__(float x) { return x > 2; });
@@ -94,23 +104,27 @@ TEST(select, returns_the_number) {
         "the workspace has ");
 }
 
-TEST(select, unique) {
+template <class On>
+void finds_heads(const On& on) {
     for (const std::uint64_t n : {0, 1, 129, 5003}) {
         auto data = tests::floats_in_runs(n);
         const auto expected = tests::partitioned(data, tests::heads_of(data, std::equal_to<>{})).first;
         const on_device<float> in(data, n % 4), out(n + 1);
         const on_device<std::uint64_t> count(1);
-        unique(in_small_tiles, in.data(), n, out.data(), count.data());
+        unique(on, in.data(), n, out.data(), count.data());
         EXPECT_EQ(read_one(count), expected.size());
         expect_results(out, expected, "n = " + std::to_string(n));
-        unique(in_small_tiles, in.data(), n, in.data(), count.data());
+        unique(on, in.data(), n, in.data(), count.data());
         EXPECT_EQ(read_one(count), expected.size());
         EXPECT_TRUE(tests::begins_with(in.read(), expected)) << n << " in place";
     }
 }
+TEST(select, unique) { finds_heads(in_small_tiles); }
+TEST(select, unique_in_long_tiles) { finds_heads(in_small_long_tiles); }
 
 // A chain of calls in which each takes the number of the last one from the device.
-TEST(select, numbers_on_the_device) {
+template <class On>
+void takes_numbers_on_the_device(On on) {
     const std::uint64_t n = 9001;
     for (const auto& keys : tests::key_cases(n, 3000)) {
         const on_device<std::uint32_t> in(keys), out(n), last(1), number(std::vector<std::uint32_t>{0});
@@ -120,8 +134,7 @@ TEST(select, numbers_on_the_device) {
         }
         const auto odd = tests::partitioned(keys, flags).first;
         const auto expected = tests::partitioned(odd, tests::heads_of(odd, tests::low_bits_equal{})).first;
-        workspace memory(select_workspace<std::uint32_t>(n, in_small_tiles));
-        auto on = in_small_tiles;
+        workspace memory(select_workspace<std::uint32_t>(n, on));
         on.memory = &memory;
         const auto equal = tests::low_bits_equal{};
         unique(on, in.data(), count_at(number.data(), n), out.data(), last.data(), equal);
@@ -136,5 +149,7 @@ TEST(select, numbers_on_the_device) {
         tests::expect_zero(memory);
     }
 }
+TEST(select, numbers_on_the_device) { takes_numbers_on_the_device(in_small_tiles); }
+TEST(select, numbers_on_the_device_in_long_tiles) { takes_numbers_on_the_device(in_small_long_tiles); }
 
 } // namespace

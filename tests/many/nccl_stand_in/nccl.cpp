@@ -49,7 +49,7 @@ struct shared_ranks {
 };
 
 std::mutex registry_guard;
-std::map<std::uint64_t, std::shared_ptr<shared_ranks>> registry;
+std::map<std::uint64_t, std::pair<std::shared_ptr<shared_ranks>, std::shared_ptr<shared_ranks>>> registry;
 std::uint64_t next_id = 1;
 
 std::size_t bytes_of(std::size_t count, ncclDataType_t type) {
@@ -73,7 +73,7 @@ thread_local std::vector<reception> group_received;
 } // namespace
 
 struct ncclComm {
-    std::shared_ptr<shared_ranks> ranks;
+    std::shared_ptr<shared_ranks> ranks, launched; // `launched`: ranks meet there in graphs
     int rank;
 };
 
@@ -89,10 +89,10 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
     std::memcpy(&key, id.internal, sizeof(key));
     const std::lock_guard lock(registry_guard);
     auto& shared = registry[key];
-    if (!shared) {
-        shared = std::make_shared<shared_ranks>(ranks);
+    if (!shared.first) {
+        shared = {std::make_shared<shared_ranks>(ranks), std::make_shared<shared_ranks>(ranks)};
     }
-    *comm = new ncclComm{shared, rank};
+    *comm = new ncclComm{shared.first, shared.second, rank};
     return ncclSuccess;
 }
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
@@ -116,19 +116,31 @@ const char* ncclGetErrorString(ncclResult_t /*code*/) { return "an error of the 
 
 ncclResult_t ncclAllGather(const void* mine, void* all, std::size_t count, ncclDataType_t type, ncclComm_t comm,
                            cudaStream_t stream) {
-    (void)cudaStreamSynchronize(stream);
+    cudaStreamCaptureStatus status{};
+    (void)cudaStreamIsCapturing(stream, &status);
+    const bool captured = status == cudaStreamCaptureStatusActive;
     shared_ranks& ranks = *comm->ranks;
     const std::size_t bytes = bytes_of(count, type);
+    const auto ranks_meet = [&] { // all ranks capture together
+        if (captured) {
+            (void)cudaLaunchHostFunc(
+                stream,
+                [](void* of) { (void)static_cast<ncclComm*>(of)->launched->meet(static_cast<ncclComm*>(of)->rank); },
+                comm);
+        } else {
+            (void)cudaStreamSynchronize(stream);
+        }
+        return ranks.meet(comm->rank);
+    };
     ranks.data[static_cast<std::size_t>(comm->rank)] = mine;
-    if (!ranks.meet(comm->rank)) {
+    if (!ranks_meet()) {
         return ncclInternalError;
     }
     for (std::size_t r = 0; r < ranks.data.size(); ++r) {
         (void)cudaMemcpyAsync(static_cast<char*>(all) + r * bytes, ranks.data[r], bytes, cudaMemcpyDeviceToDevice,
                               stream);
     }
-    (void)cudaStreamSynchronize(stream);
-    return ranks.meet(comm->rank) ? ncclSuccess : ncclInternalError;
+    return ranks_meet() ? ncclSuccess : ncclInternalError;
 }
 
 ncclResult_t ncclReduce(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t /*op*/, int root,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The few calls of NCCL that warpfold/nccl.cuh makes, for ranks that are threads of one process and may share a GPU:
-// tests need neither NCCL nor several GPUs. A call waits for its stream and for the other ranks.
+// tests need neither NCCL nor several GPUs. A call waits for its stream and for the other ranks; ncclAllGather can be
+// captured.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include "warpfold/detail/compact.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
-#include "warpfold/error.hpp"
 #include "warpfold/gpu/compact/kernel.cuh"
 #include "warpfold/gpu/compact/keyed_fold.cuh"
+#include "warpfold/gpu/compact/long_selection.cuh"
 #include "warpfold/gpu/compact/run_lengths.cuh"
 #include "warpfold/gpu/compact/selection.cuh"
 
@@ -20,11 +20,25 @@ namespace warpfold::detail {
 template <class Policy, class Layout>
 using compact_shape_of = compact_shape<kernels_of<Policy>, Layout>;
 
+// Whether n elements, of each of which so many bytes are read, have the persistent kernel.
+template <class Policy>
+bool is_long(const Policy& policy, std::uint64_t n, std::size_t bytes) {
+    return n >= policy.persistent_min_bytes / bytes;
+}
+
 // Bytes of workspace that are enough for any such task of up to n elements.
-template <class Policy, class Layout>
-std::size_t compact_workspace_bytes(std::uint64_t n) {
+template <class Task, class Policy>
+std::size_t compact_workspace_bytes(const Policy& policy, std::uint64_t n) {
+    using Layout = compact_layout<Task>;
     using Prefix = grouped_prefix<typename Layout::total_type, false>;
-    return (Prefix::bytes(compact_shape_of<Policy, Layout>::tiles_of(n)) + 15) / 16 * 16 + sizeof(std::uint64_t);
+    std::size_t bytes = Prefix::bytes(compact_shape_of<Policy, Layout>::tiles_of(n));
+    if constexpr (has_long_selection_v<Task>) {
+        if (detail::is_long(policy, n, sizeof(typename Layout::T) + 16)) { // the largest stencil
+            using Plan = long_selection_plan<kernels_of<Policy>, Task, known_count, std::uint64_t*>;
+            bytes = std::max(bytes, Plan::ring_type::bytes(Plan::slots_of(~std::uint64_t{0}))); // for any tiles
+        }
+    }
+    return (bytes + 15) / 16 * 16 + sizeof(std::uint64_t);
 }
 
 template <gpu_target On>
@@ -47,25 +61,53 @@ private:
     template <class Task, class Count, class Place>
     static void launch(const On& on, const Task& task, const Count& count, const Place& place, std::uint64_t* got,
                        const char* call) {
+        if constexpr (has_long_selection_v<Task>) {
+            using Plan = long_selection_plan<kernels_of<policy>, Task, Count, Place>;
+            const unsigned shift = shift_of<Plan::run>(task.in);
+            if (detail::is_long(detail::policy_of<tuning::compact_policy<>>(on), count.most, Plan::read_bytes) &&
+                is_aligned(task.in, shift) && is_test_aligned(task.test, shift)) {
+                launch_persistent<Plan>(on, task, count, place, shift, got, call);
+                return;
+            }
+        }
         using Plan = compact_plan<kernels_of<policy>, Task, Count, Place>;
         using Layout = typename Plan::layout;
         using Shape = typename Plan::shape;
         const unsigned shift = shift_of<Shape::run>(Layout::first_input(task));
-        const std::uint64_t tiles = Shape::tiles_of(count.most, shift);
-        if (tiles > 0x7fffffffu) {
-            throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has blocks for");
-        }
+        const unsigned tiles = checked_tiles(Shape::tiles_of(count.most, shift), call);
         const call_memory memory(on, grouped_prefix<typename Layout::total_type, false>::bytes(tiles),
                                  got != nullptr ? sizeof(std::uint64_t) : 0, call);
         const unsigned ahead = device_attribute<cudaDevAttrMultiProcessorCount>() * Plan::least_blocks;
         Plan plan{task, count, place, memory.slots(), ahead, shift, task.is_in_place()};
-        if constexpr (std::is_same_v<Place, std::uint64_t*>) {
+        place_number(plan, memory, got);
+        pdl_launch(properties_of<&compact_kernel<Plan>>(), &compact_kernel<Plan>, tiles, Shape::threads, 0, on.stream,
+                   plan);
+        fetch_number(on, memory, got);
+    }
+    template <class Plan, class Task, class Count, class Place>
+    static void launch_persistent(const On& on, const Task& task, const Count& count, const Place& place,
+                                  unsigned shift, std::uint64_t* got, const char* call) {
+        const unsigned tiles = checked_tiles(Plan::tiles_of(count.most, shift), call);
+        constexpr auto kernel = &long_selection_kernel<Plan>;
+        const kernel_properties facts = persistent_properties<kernel, Plan>();
+        const unsigned slots = Plan::slots_of(tiles);
+        const call_memory memory(on, Plan::ring_type::bytes(slots), got != nullptr ? sizeof(std::uint64_t) : 0, call);
+        Plan plan{task, count, place, {memory.slots(), slots, facts.has_fallback_shared, task.is_in_place()}, shift};
+        place_number(plan, memory, got);
+        launch_persistent_blocks<kernel>(facts, tiles, on.stream, plan);
+        fetch_number(on, memory, got);
+    }
+
+    // Where the kernel writes the number of results that the call returns, and its way back.
+    template <class Plan>
+    static void place_number(Plan& plan, const call_memory& memory, const std::uint64_t* got) {
+        if constexpr (std::is_same_v<decltype(plan.place), std::uint64_t*>) {
             if (got != nullptr) {
                 plan.place = static_cast<std::uint64_t*>(memory.data());
             }
         }
-        pdl_launch(properties_of<&compact_kernel<Plan>>(), &compact_kernel<Plan>, static_cast<unsigned>(tiles),
-                   Shape::threads, 0, on.stream, plan);
+    }
+    static void fetch_number(const On& on, const call_memory& memory, std::uint64_t* got) {
         if (got != nullptr) {
             WARPFOLD_CHECK_CUDA(
                 cudaMemcpyAsync(got, memory.data(), sizeof(std::uint64_t), cudaMemcpyDeviceToHost, on.stream));
@@ -73,6 +115,18 @@ private:
         }
     }
 
+    // Whether vectors of 16 bytes from `shift` elements before an array on are aligned.
+    template <class T>
+    static bool is_aligned(const T* in, unsigned shift) {
+        return (reinterpret_cast<std::uintptr_t>(in) - shift * sizeof(T)) % 16 == 0;
+    }
+    template <class Test>
+    static bool is_test_aligned(const Test& test, unsigned shift) {
+        if constexpr (is_stencil_test_v<Test>) {
+            return is_aligned(test.stencil, shift);
+        }
+        return true;
+    }
     // How many elements before `in` an address is aligned to a run.
     template <unsigned Run, class In>
     static unsigned shift_of(const In& in) {

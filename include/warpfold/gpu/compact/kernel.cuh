@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernel of compactions and reductions by key: one launch, one pass over memory, one tile a block. A block loads its
-// tile, finds the total of each thread's runs, publishes the tile's, gets its prefix (gpu/scan/grouped_prefix.cuh) and
-// writes the tile's results. What totals and results are is the task's: selection.cuh, keyed_fold.cuh,
-// run_lengths.cuh.
+// The kernel of reductions by key and of compactions, except those of long arrays (long_selection.cuh): one launch, one
+// pass over memory, one tile a block. A block loads its tile, finds the total of each thread's runs, publishes the tile's,
+// gets its prefix (gpu/scan/grouped_prefix.cuh) and writes the tile's results. What totals and results are is the task's:
+// selection.cuh, keyed_fold.cuh, run_lengths.cuh.
 #pragma once
 
 #include <cstdint>

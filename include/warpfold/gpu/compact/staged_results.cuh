@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The results of a tile on their way to consecutive places of an output: collected in shared memory, so that they are
+// The results of a tile, or of a warp's part of one, on their way to consecutive places of an output: collected in shared memory, so that they are
 // written in whole vectors.
 #pragma once
 
@@ -8,12 +8,14 @@
 
 #include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
+#include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
 // `count` results of type U for out[position] and on. Put at their place(), in any order, and written by write() behind a barrier.
-// `memory` has room for them and 16 bytes more, and is aligned to 16 bytes.
-template <class Out, class U>
+// `memory` has room for them and 16 bytes more, and is aligned to 16 bytes. A block has them, or a warp each its own:
+// `OfWarp`; then the barrier is the warp's.
+template <class Out, class U, bool OfWarp = false>
 class staged_results {
 public:
     static constexpr unsigned run = scan_run_of(sizeof(U)); // results in a vector
@@ -44,33 +46,37 @@ public:
         }
     }
 
-    // By all threads of the block.
+    // By all threads of the block, or the warp.
     __device__ void write() const {
         if constexpr (std::is_pointer_v<Out> && run > 1) {
             if (vectors_) {
                 const unsigned first = (gap_ + run - 1) / run, last = (gap_ + count_) / run; // vectors
                 if (first < last) {
                     const Out base = out_ + position_ - gap_;
-                    for (unsigned v = first + threadIdx.x; v < last; v += blockDim.x) {
+                    for (unsigned v = first + thread(); v < last; v += threads()) {
                         U items[run];
                         load_items(results_ + v * run, items);
                         store_whole_vector(base + v * run, items);
                     }
-                    write_each(0, first * run - gap_);
-                    write_each(last * run - gap_, count_);
+                    // The results before the first vector, and those behind the last one.
+                    const unsigned t = thread(), behind = last * run - gap_;
+                    const unsigned k = t < run ? t : behind + t - run, end = t < run ? first * run - gap_ : count_;
+                    if (t < 2 * run && k < end) {
+                        out_[position_ + k] = results_[gap_ + k];
+                    }
                     return;
                 }
             }
         }
-        write_each(0, count_);
-    }
-
-private:
-    __device__ void write_each(unsigned from, unsigned to) const {
-        for (unsigned k = from + threadIdx.x; k < to; k += blockDim.x) {
+#pragma unroll 1
+        for (unsigned k = thread(); k < count_; k += threads()) {
             out_[position_ + k] = results_[gap_ + k];
         }
     }
+
+private:
+    __device__ static unsigned thread() { return OfWarp ? threadIdx.x % warp::lanes : threadIdx.x; }
+    __device__ static unsigned threads() { return OfWarp ? warp::lanes : blockDim.x; }
 
     U* results_;
     const Out& out_;

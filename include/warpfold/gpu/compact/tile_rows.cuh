@@ -164,27 +164,50 @@ struct add_counts {
     }
 };
 
-// The sum of the warp's counts before each run, from counts of at most `Run`; returns the sum of all, in all lanes. One scan
-// of several rows, in which a row has as many bits as its sum takes.
+// The warp's counts in several rows, of at most `Run` in each run, summed through the lanes by one scan: a row has as many
+// bits of a word as its sum takes.
+template <unsigned Run, unsigned Rows>
+struct row_counts {
+    static constexpr unsigned bits = Run * warp::lanes < 256 ? 8 : 16, mask = (1u << bits) - 1;
+    static constexpr unsigned in_word = 32 / bits, words = (Rows + in_word - 1) / in_word;
+    static_assert(Run * warp::lanes <= mask);
+
+    // count(r): of the thread's run in row r.
+    template <class Count>
+    __device__ static row_counts through(const Count& count) {
+        row_counts sums{};
+#pragma unroll
+        for (unsigned r = 0; r < Rows; ++r) {
+            sums.word[r / in_word] |= count(r) << r % in_word * bits;
+        }
+        warp::inclusive_scan_each(sums.word, add_counts{});
+        return sums;
+    }
+    // Calls each(r, sum) with the sum through the thread's run of each row, in order; returns that of all rows.
+    template <class Each>
+    __device__ unsigned for_each(const Each& each) const {
+        unsigned rows_before = 0, last[words];
+#pragma unroll
+        for (unsigned w = 0; w < words; ++w) {
+            last[w] = warp::shuffle(word[w], warp::lanes - 1);
+        }
+#pragma unroll
+        for (unsigned r = 0; r < Rows; ++r) {
+            const unsigned shift = r % in_word * bits;
+            each(r, rows_before + (word[r / in_word] >> shift & mask));
+            rows_before += last[r / in_word] >> shift & mask;
+        }
+        return rows_before;
+    }
+
+    unsigned word[words];
+};
+
+// The sum of the warp's counts before each run, from counts of at most `Run`; returns the sum of all, in all lanes.
 template <unsigned Run, unsigned Rows>
 __device__ unsigned scan_run_counts(unsigned (&counts)[Rows]) {
-    constexpr unsigned bits = Run * warp::lanes < 256 ? 8 : 16, mask = (1u << bits) - 1;
-    constexpr unsigned in_word = 32 / bits, words = (Rows + in_word - 1) / in_word;
-    static_assert(Run * warp::lanes <= mask);
-    unsigned packed[words] = {};
-#pragma unroll
-    for (unsigned r = 0; r < Rows; ++r) {
-        packed[r / in_word] |= counts[r] << r % in_word * bits;
-    }
-    warp::inclusive_scan_each(packed, add_counts{});
-    unsigned through = 0;
-#pragma unroll
-    for (unsigned r = 0; r < Rows; ++r) {
-        const unsigned row = packed[r / in_word] >> r % in_word * bits & mask;
-        counts[r] = through + row - counts[r];
-        through += warp::shuffle(packed[r / in_word], warp::lanes - 1) >> r % in_word * bits & mask;
-    }
-    return through;
+    const auto sums = row_counts<Run, Rows>::through([&](unsigned r) { return counts[r]; });
+    return sums.for_each([&](unsigned r, unsigned through) { counts[r] = through - counts[r]; });
 }
 
 } // namespace warpfold::detail

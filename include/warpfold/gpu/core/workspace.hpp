@@ -18,17 +18,12 @@ namespace warpfold {
 class workspace {
 public:
     // Allocates `bytes` on the current device and waits. Throws out_of_memory, cuda_error.
-    explicit workspace(std::size_t bytes) : bytes_((bytes + 255) / 256 * 256) {
-        WARPFOLD_CHECK_CUDA(cudaGetDevice(&device_));
-        WARPFOLD_CHECK_CUDA(cudaMalloc(&memory_, bytes_ == 0 ? 256 : bytes_));
-        try {
-            WARPFOLD_CHECK_CUDA(cudaMemset(memory_, 0, bytes_));
-            WARPFOLD_CHECK_CUDA(cudaDeviceSynchronize());
-        } catch (...) {
-            (void)cudaFree(memory_);
-            throw;
-        }
+    explicit workspace(std::size_t bytes) : workspace(allocated{}, bytes) {
+        WARPFOLD_CHECK_CUDA(cudaMemset(memory_, 0, bytes_));
+        WARPFOLD_CHECK_CUDA(cudaDeviceSynchronize());
     }
+    // The same, but the caller clears memory() before the first call, in the order of its stream. Throws the same.
+    [[nodiscard]] static workspace uncleared(std::size_t bytes) { return {allocated{}, bytes}; }
     workspace(workspace&& other) noexcept
         : memory_(std::exchange(other.memory_, nullptr)),
           bytes_(std::exchange(other.bytes_, 0)),
@@ -53,6 +48,12 @@ public:
     [[nodiscard]] void* memory() const noexcept { return memory_; }
 
 private:
+    struct allocated {};
+    workspace(allocated /*unused*/, std::size_t bytes) : bytes_((bytes + 255) / 256 * 256) {
+        WARPFOLD_CHECK_CUDA(cudaGetDevice(&device_));
+        WARPFOLD_CHECK_CUDA(cudaMalloc(&memory_, bytes_ == 0 ? 256 : bytes_));
+    }
+
     void* memory_ = nullptr;
     std::size_t bytes_ = 0;
     int device_ = 0;

@@ -13,6 +13,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/scan_options.hpp"
 #include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
@@ -232,7 +233,7 @@ private:
     // What an element at the beginning of a segment is folded to.
     [[nodiscard]] __device__ A opening(const A& x) const {
         if constexpr (Options::has_first) {
-            return static_cast<A>(op(options.first, x));
+            return static_cast<A>(op(static_cast<A>(options.first), x));
         } else {
             return x;
         }
@@ -261,5 +262,17 @@ private:
         return moved % access_width(run * sizeof(X)) == 0;
     }
 };
+
+// Whether the scan takes place. An initial value that a kernel before this one makes has is_there(): false, and nothing is
+// read or written.
+template <class Plan>
+__device__ bool takes_place(const Plan& plan) {
+    if constexpr (requires { plan.elements.options.first.is_there(); }) {
+        pdl_wait();
+        return plan.elements.options.first.is_there();
+    } else {
+        return true;
+    }
+}
 
 } // namespace warpfold::detail

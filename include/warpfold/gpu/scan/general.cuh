@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 
 #include "warpfold/detail/element_count.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
@@ -105,19 +104,16 @@ void launch_general(const gpu& on, const Policy& policy, const Elements& element
     using Plan = general_plan<kernels_of<Policy>, Elements>;
     using layout = typename Plan::layout;
     const std::uint64_t all = elements.n + elements.shift;
-    const std::uint64_t tiles = layout::tiles_of(policy, all);
-    if (tiles > 0x7fffffffu) {
-        throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has blocks for");
-    }
+    const unsigned tiles = checked_tiles(layout::tiles_of(policy, all), call);
     const call_memory memory(on, Plan::prefix_type::bytes(tiles), 0, call);
     const Plan plan{elements, memory.slots(), layout::rows_of(policy, all)};
     if constexpr (is_count_at_v<Count>) {
         using Counted = counted_plan<kernels_of<Policy>, Elements, Count>;
-        const Counted counted{plan, count, static_cast<unsigned>(tiles)};
-        pdl_launch(properties_of<&counted_scan_kernel<Counted>>(), &counted_scan_kernel<Counted>,
-                   static_cast<unsigned>(tiles), Policy::kernels.general_block_threads, 0, on.stream, counted);
+        const Counted counted{plan, count, tiles};
+        pdl_launch(properties_of<&counted_scan_kernel<Counted>>(), &counted_scan_kernel<Counted>, tiles,
+                   Policy::kernels.general_block_threads, 0, on.stream, counted);
     } else {
-        pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, static_cast<unsigned>(tiles),
+        pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, tiles,
                    Policy::kernels.general_block_threads, 0, on.stream, plan);
     }
 }

@@ -240,7 +240,9 @@ __device__ void scan_one_tile(const Plan& plan, unsigned tiles) {
 template <class Plan>
 __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blocks) one_tile_kernel(const Plan plan) {
     pdl_trigger();
-    scan_one_tile(plan, gridDim.x);
+    if (detail::takes_place(plan)) {
+        scan_one_tile(plan, gridDim.x);
+    }
 }
 
 } // namespace warpfold::detail

@@ -23,25 +23,40 @@
 
 namespace warpfold::detail {
 
-// The memory of one persistent scan: zero before it and after it.
-template <class A>
+// The total of a tile as one of several tiles.
+struct same_total {
+    template <class A>
+    __device__ const A& operator()(const A& total, unsigned /*tile*/) const {
+        return total;
+    }
+};
+
+// The memory of one persistent scan: zero before it and after it. `A`: totals of several tiles, `Local`: of one.
+template <class A, class Local = A>
 struct tile_ring {
     static constexpr unsigned group = tiles_in_group;
 
-    static std::size_t bytes(unsigned slots) { return 16 + (slots + slots / group) * sizeof(flagged_slot<A>); }
-    // How many slots the ring has for so many tiles; a multiple of a group.
+    static std::size_t bytes(unsigned slots) {
+        return 16 + slots * sizeof(flagged_slot<Local>) + slots / group * sizeof(flagged_slot<A>);
+    }
+    // How many slots the ring has for so many tiles: a power of two, at least a group.
     static unsigned slots_of(std::uint64_t tiles, unsigned held, unsigned ahead, unsigned blocks) {
-        const std::uint64_t most = (std::uint64_t{ahead + 3} * held * blocks + 4 * group) / group * group;
-        const std::uint64_t all = (tiles + group - 1) / group * group;
-        return static_cast<unsigned>(all < most ? all : most);
+        const std::uint64_t most = std::uint64_t{ahead + 3} * held * blocks + 4 * group;
+        unsigned slots = group;
+        while (slots < most && slots < tiles) {
+            slots *= 2;
+        }
+        return slots;
     }
 
-    __device__ tile_ring(void* memory, unsigned slots_)
+    // `ordered_`: what blocks have read before they publish a total, or wait for one, those that wait for it may write.
+    __device__ tile_ring(void* memory, unsigned slots_, bool ordered_)
         : taken(static_cast<unsigned*>(memory)),
           left(taken + 1),
-          of_tile(reinterpret_cast<flagged_slot<A>*>(static_cast<unsigned char*>(memory) + 16)),
-          of_group(of_tile + slots_),
-          slots(slots_) {}
+          of_tile(reinterpret_cast<flagged_slot<Local>*>(static_cast<unsigned char*>(memory) + 16)),
+          of_group(reinterpret_cast<flagged_slot<A>*>(of_tile + slots_)),
+          slots(slots_),
+          ordered(ordered_) {}
 
     // By one thread: the next tile.
     [[nodiscard]] __device__ unsigned take() const { return atomicAdd(taken, 1u); }
@@ -49,19 +64,32 @@ struct tile_ring {
     [[nodiscard]] __device__ bool leave() const { return atomicAdd(left, 1u) + 1 == gridDim.x; }
 
     // A tile's total. By one thread each: post, and wait with what load() of the words has found.
-    [[nodiscard]] __device__ const flagged_slot<A>* box_of(unsigned tile) const { return &of_tile[tile % slots]; }
-    __device__ void publish(unsigned tile, const A& total) const {
-        detail::publish(&of_tile[tile % slots], total, 1 + tile / slots);
+    [[nodiscard]] __device__ const flagged_slot<Local>* box_of(unsigned tile) const { return &of_tile[slot(tile)]; }
+    __device__ void publish(unsigned tile, const Local& total) const {
+        fence();
+        detail::publish(&of_tile[slot(tile)], total, mark(tile));
     }
-    __device__ A wait(unsigned tile, slot_reader<A>& words) const { return words.wait(box_of(tile), 1 + tile / slots); }
+    __device__ Local wait(unsigned tile, slot_reader<Local>& words) const {
+        const Local total = words.wait(box_of(tile), mark(tile));
+        fence();
+        return total;
+    }
 
     // The prefix of the group behind `g`.
     __device__ void post_group(unsigned g, const A& prefix) const {
-        detail::publish(&of_group[g % (slots / group)], prefix, 1 + g / (slots / group));
+        fence();
+        detail::publish(&of_group[slot(g * group) / group], prefix, mark(g * group));
     }
     __device__ A wait_group(unsigned g) const {
         slot_reader<A> words{};
-        return words.wait(&of_group[g % (slots / group)], 1 + g / (slots / group));
+        const A prefix = words.wait(&of_group[slot(g * group) / group], mark(g * group));
+        fence();
+        return prefix;
+    }
+    __device__ void fence() const {
+        if (ordered) {
+            __threadfence();
+        }
     }
 
     // By all threads of the last block.
@@ -79,13 +107,20 @@ struct tile_ring {
 
     unsigned* taken;
     unsigned* left;
-    flagged_slot<A>* of_tile;
+    [[nodiscard]] __device__ unsigned slot(unsigned tile) const { return tile & (slots - 1); }
+    // What marks a tile in its slot; tiles that share the slot have other marks.
+    [[nodiscard]] __device__ unsigned mark(unsigned tile) const {
+        return 1 + (tile >> (__ffs(static_cast<int>(slots)) - 1));
+    }
+
+    flagged_slot<Local>* of_tile;
     flagged_slot<A>* of_group;
     unsigned slots;
+    bool ordered;
 };
 
-// The prefix of a block of `Warps` warps, the same in all its threads.
-template <class A, unsigned Warps>
+// The prefix of a block of `Warps` warps, the same in all its threads. `Widen` makes totals of several tiles of those of one.
+template <class A, unsigned Warps, class Local = A, class Widen = same_total>
 class running_prefix {
 public:
     static constexpr unsigned group = tiles_in_group;
@@ -98,7 +133,7 @@ public:
 
     // By all threads: `first` precedes tile 0, or is no_initial.
     template <class First>
-    __device__ running_prefix(const tile_ring<A>& ring, unsigned tiles, storage& shared, const First& first)
+    __device__ running_prefix(const tile_ring<A, Local>& ring, unsigned tiles, storage& shared, const First& first)
         : ring_(ring),
           tiles_(tiles),
           of_group_(reinterpret_cast<A*>(shared.of_group)),
@@ -111,8 +146,8 @@ public:
 
     // By the first warp: the total of a tile, from those of its warps.
     template <class Op>
-    __device__ void publish(unsigned tile, block::scan_storage<A, Warps>& totals, const Op& op) const {
-        const A total = fold_lanes(block::load_warp_total(totals, Warps), Warps, op);
+    __device__ void publish(unsigned tile, block::scan_storage<Local, Warps>& totals, const Op& op) const {
+        const Local total = fold_lanes(block::load_warp_total(totals, Warps), Warps, op);
         if (threadIdx.x == 0 && tile + 1 < tiles_) { // nothing needs the last one
             ring_.publish(tile, total);
         }
@@ -217,7 +252,7 @@ private:
             }
             A total = value_;
             if (lane < count) {
-                total = ring_.wait(g * group + lane, words_[k]);
+                total = Widen{}(ring_.wait(g * group + lane, words_[k]), g * group + lane);
             }
             __syncwarp();
             const A all = fold_lanes(total, g == own ? rest : group, op);
@@ -233,7 +268,7 @@ private:
         }
     }
 
-    tile_ring<A> ring_;
+    tile_ring<A, Local> ring_;
     unsigned tiles_;
     A* of_group_;
     A* closing_;
@@ -242,7 +277,7 @@ private:
     bool there_ = false; // something precedes `from_group_`
     bool begun_ = false;
     bool posted_ = false; // in thread 0: the prefix of some group
-    slot_reader<A> words_[rows];
+    slot_reader<Local> words_[rows];
 };
 
 } // namespace warpfold::detail

@@ -11,6 +11,7 @@
 //   all_tiles_prefix  short.cuh           the totals of all tiles before it; up to 1,025 tiles
 //   grouped_prefix    general.cuh         at most 32 tiles, 32 groups and one district prefix; any number of tiles
 //   running_prefix    persistent.cuh      the totals since its block's last tile; any number of tiles
+// Compactions have the last two (gpu/compact/).
 // A policy has
 //   publish(total)             by all threads: makes the tile's total visible to later tiles
 //   before(total, first, op)   by all threads, once, behind publish(): the prefix of the tile, in all of them. `first`
@@ -25,15 +26,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "warpfold/detail/scan_options.hpp"
+#include "warpfold/error.hpp"
 #include "warpfold/gpu/core/flagged_slot.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
 inline constexpr unsigned tiles_in_group = warp::lanes;
+
+// The tiles of one launch. Throws invalid_argument if there are more than it can have.
+inline unsigned checked_tiles(std::uint64_t tiles, const char* call) {
+    if (tiles > 0x7fffffffu) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": more elements than one launch has tiles for");
+    }
+    return static_cast<unsigned>(tiles);
+}
 
 // The total of a stretch in which segments may begin: the fold from the last such beginning.
 template <class A>

@@ -18,21 +18,67 @@ class nccl_communicator;
 
 namespace detail {
 
-// Carries, and writes the rank's frame.
+// The frame of a sum in device memory: carries, and leaves the limbs zero.
 template <class T, unsigned Factors>
-__global__ void frame_of_limbs_kernel(const exact_limbs<T, Factors>* of, rank_frame head, rank_frame* mine) {
-    carried_limbs<T, Factors> record{};
-    std::int64_t carry = 0;
-    for (unsigned k = 0; k + 1 < record.limbs; ++k) {
-        const std::int64_t limb = of->limb[k], low = (limb & 0xffffffff) + carry;
-        record.low[k] = static_cast<std::uint32_t>(low & 0xffffffff);
-        carry = (limb >> 32) + (low >> 32);
+struct frame_of_limbs {
+    using record_type = carried_limbs<T, Factors>;
+
+    // By a whole block; the frame is in its shared memory.
+    __device__ const rank_frame* operator()() const {
+        constexpr unsigned limbs = record_type::limbs, words = sizeof(rank_frame) / 4;
+        static_assert(sizeof(rank_frame) % 4 == 0);
+        __shared__ std::int64_t limb[limbs];
+        __shared__ alignas(32) std::uint32_t memory[words];
+        for (unsigned k = threadIdx.x; k < limbs; k += blockDim.x) {
+            limb[k] = of->limb[k];
+            of->limb[k] = 0;
+        }
+        for (unsigned k = threadIdx.x; k < words; k += blockDim.x) {
+            memory[k] = reinterpret_cast<const std::uint32_t*>(&head)[k];
+        }
+        __syncthreads();
+        auto* const frame = reinterpret_cast<rank_frame*>(memory);
+        if (threadIdx.x == 0) {
+            auto& record = *reinterpret_cast<record_type*>(frame->values);
+            std::int64_t carry = 0;
+#pragma unroll 8
+            for (unsigned k = 0; k + 1 < limbs; ++k) {
+                const std::int64_t low = (limb[k] & 0xffffffff) + carry;
+                record.low[k] = static_cast<std::uint32_t>(low & 0xffffffff);
+                carry = (limb[k] >> 32) + (low >> 32);
+            }
+            record.highest = limb[limbs - 1] + carry;
+            record.met = static_cast<std::uint32_t>(of->met);
+            of->met = 0;
+        }
+        __syncthreads();
+        return frame;
     }
-    record.highest = of->limb[record.limbs - 1] + carry;
-    record.met = static_cast<std::uint32_t>(of->met);
-    *mine = head;
-    *reinterpret_cast<carried_limbs<T, Factors>*>(mine->values) = record;
+
+    exact_limbs<T, Factors>* of;
+    rank_frame head;
+};
+
+template <class Source>
+__global__ void __launch_bounds__(fold_frames_threads) write_source_kernel(Source source, rank_frame* mine) {
+    const auto* const from = reinterpret_cast<const std::uint32_t*>(source());
+    for (unsigned k = threadIdx.x; k < sizeof(rank_frame) / 4; k += fold_frames_threads) {
+        reinterpret_cast<std::uint32_t*>(mine)[k] = from[k];
+    }
 }
+
+// How an exact sum becomes the rank's frame. enqueue(): adds the terms to the limbs, and returns the source.
+template <class Enqueue>
+struct limbs_writer {
+    auto source() const { return enqueue(); }
+    void operator()(rank_frame* mine) const {
+        write_source_kernel<<<1, fold_frames_threads, 0, stream>>>(enqueue(), mine);
+        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+    }
+
+    Enqueue enqueue;
+    cudaStream_t stream;
+};
 
 template <class T, unsigned Factors>
 struct round_sum_of_frames {
@@ -101,16 +147,16 @@ private:
     static auto writer(const target& on, std::uint64_t n, const char* call, const Ins&... ins) {
         (detail::check_array(ins, n, call), ...);
         detail::check_root(on, call);
-        return [&on, n, call, ins...](rank_frame* mine) {
+        const auto enqueue = [&on, n, call, ins...] {
             using record = carried_limbs<T, sizeof...(Ins)>;
-            const gpu own{on.on.stream, nullptr};
-            const call_memory memory(own, 0, sizeof(exact_limbs<T, sizeof...(Ins)>), call);
-            auto* const limbs = static_cast<exact_limbs<T, sizeof...(Ins)>*>(memory.data());
-            rank_target<On>::template enqueue_exact<T>(on.on, limbs, n, ins...);
-            frame_of_limbs_kernel<<<1, 1, 0, on.on.stream>>>(
-                limbs, detail::frame_of(detail::signature_of<T, record>(call, on.root), n, sizeof(record)), mine);
-            WARPFOLD_CHECK_CUDA(cudaGetLastError());
+            using limbs = exact_limbs<T, sizeof...(Ins)>;
+            static_assert(sizeof(limbs) <= sizeof(nccl_scratch::zero));
+            auto* const sums = reinterpret_cast<limbs*>(on.comm->scratch().zero);
+            rank_target<On>::template enqueue_exact<T>(on.on, sums, n, ins...);
+            return frame_of_limbs<T, sizeof...(Ins)>{
+                sums, detail::frame_of(detail::signature_of<T, record>(call, on.root), n, sizeof(record))};
         };
+        return limbs_writer<std::remove_const_t<decltype(enqueue)>>{enqueue, on.on.stream};
     }
 };
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
-// One step of communication on the devices: a kernel writes the rank's frame, NCCL gathers the frames, and a block
-// compares and folds them in rank order.
+// One step of communication on the devices: a kernel writes the rank's frame, the frames are gathered, and a block
+// compares and folds them in rank order. That block gathers them itself where NVLink connects all GPUs (mailboxes.cuh);
+// elsewhere NCCL does.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <new>
 #include <type_traits>
 
 #include "warpfold/gpu/core/error.hpp"
 #include "warpfold/gpu/core/stream_ordered_memory.hpp"
 #include "warpfold/ranks/agreement.hpp"
+#include "warpfold/ranks/nccl/mailboxes.cuh"
 #include "warpfold/ranks/nccl/staging.cuh"
 #include "warpfold/ranks/target.hpp"
 
 namespace warpfold::detail {
-
-inline constexpr unsigned fold_frames_threads = 128;
 
 // True if a rank failed or makes another call than rank 0: the words of the head differ, the number of elements apart.
 __device__ inline bool differs(const rank_frame& frame, const rank_frame& first) {
@@ -30,12 +32,20 @@ __device__ inline bool differs(const rank_frame& frame, const rank_frame& first)
     return different;
 }
 
-// One block. fold(frames, ranks) returns the result in thread 0; `out` may be null. `all`: elements of all ranks, or
-// null.
+// What one block makes of the frames. fold(frames, ranks) returns the result in thread 0; `out` may be null. `all`:
+// elements of all ranks, or null. Where ranks differ *out is Fold::refused(), if a fold has that, and is not written
+// otherwise.
 template <class Fold, class Out>
-__global__ void __launch_bounds__(fold_frames_threads)
-    fold_frames_kernel(const rank_frame* frames, int ranks, Fold fold, Out out, std::uint64_t* all,
-                       enqueued_fault* fault) {
+struct folded_frames {
+    Fold fold;
+    Out out;
+    std::uint64_t* all;
+    enqueued_fault* fault;
+};
+
+template <class Fold, class Out>
+__device__ void fold_frames(const rank_frame* frames, int ranks, const folded_frames<Fold, Out>& to) {
+    const auto& [fold, out, all, fault] = to;
     bool different = false;
     for (int r = static_cast<int>(threadIdx.x); r < ranks; r += fold_frames_threads) {
         different = different || detail::differs(frames[r], frames[0]);
@@ -48,6 +58,9 @@ __global__ void __launch_bounds__(fold_frames_threads)
         if (threadIdx.x == 0) {
             __threadfence_system();
             fault->there = 1;
+            if constexpr (requires { Fold::refused(); }) {
+                *out = Fold::refused();
+            }
         }
         return;
     }
@@ -63,6 +76,31 @@ __global__ void __launch_bounds__(fold_frames_threads)
             }
             *all = n;
         }
+    }
+}
+
+template <class Fold, class Out>
+__global__ void __launch_bounds__(fold_frames_threads)
+    fold_frames_kernel(const rank_frame* frames, int ranks, folded_frames<Fold, Out> to) {
+    detail::fold_frames(frames, ranks, to);
+}
+
+// A frame that a kernel before has written.
+struct written_frame {
+    __device__ const rank_frame* operator()() const { return at; }
+
+    const rank_frame* at;
+};
+
+// source(), called by the whole block, is this rank's frame.
+template <class Source, class Fold, class Out>
+__global__ void __launch_bounds__(fold_frames_threads)
+    exchange_frames_kernel(mailbox_addresses boxes, Source source, folded_frames<Fold, Out> to) {
+    __shared__ alignas(32) unsigned char memory[most_mailboxes * sizeof(rank_frame)];
+    auto* const frames = reinterpret_cast<rank_frame*>(memory);
+    pdl_wait();
+    if (detail::gather_from_mailboxes(boxes, source(), frames, &to.fault->stop)) {
+        detail::fold_frames(frames, boxes.ranks, to);
     }
 }
 
@@ -90,17 +128,36 @@ struct in_frame {
 };
 
 // write(mine) enqueues what writes this rank's frame, with everything in it. Then *out = fold(frames, ranks), at the
-// root or at every rank.
+// root or at every rank. write.source(), if it has that, enqueues what comes before and returns a frame that the
+// exchanging kernel makes itself.
 template <class On, class Comm, class Write, class Fold, class Out>
 void fold_enqueued(const over_ranks<On, Comm>& on, const Write& write, const Fold& fold, const Out& out,
                    std::uint64_t* all, const char* call) {
+    const folded_frames<Fold, Out> to{fold, out, all, on.comm->fault()};
+    if (on.comm->boxes().is_open()) {
+        const auto exchange = [&](const auto& source) {
+            using Source = std::remove_cvref_t<decltype(source)>;
+            on.comm->begin_gather(on.on.stream, call);
+            constexpr auto kernel = &exchange_frames_kernel<Source, Fold, Out>;
+            detail::pdl_launch(properties_of<kernel>(), kernel, 1, fold_frames_threads, 0, on.on.stream,
+                               on.comm->boxes().addresses(), source, to);
+        };
+        if constexpr (requires { write.source(); }) {
+            exchange(write.source());
+        } else {
+            rank_frame* const mine = on.comm->boxes().own_frame();
+            write(mine);
+            exchange(written_frame{mine});
+        }
+        return;
+    }
     const auto ranks = static_cast<std::size_t>(on.comm->size());
-    const stream_ordered_memory memory(on.on.stream, (ranks + 1) * sizeof(rank_frame));
+    const stream_ordered_memory memory(on.on.stream, ranks * sizeof(rank_frame));
     auto* const frames = static_cast<rank_frame*>(memory.data());
-    write(frames + ranks);
-    on.comm->gather_frames(frames + ranks, frames, on.on.stream, call);
-    fold_frames_kernel<<<1, fold_frames_threads, 0, on.on.stream>>>(frames, static_cast<int>(ranks), fold, out, all,
-                                                                    on.comm->fault());
+    rank_frame* const mine = frames + on.comm->rank();
+    write(mine);
+    on.comm->gather_frames(mine, frames, on.on.stream, call);
+    fold_frames_kernel<<<1, fold_frames_threads, 0, on.on.stream>>>(frames, static_cast<int>(ranks), to);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
@@ -111,17 +168,16 @@ R fold_waiting(const over_ranks<On, Comm>& on, const Write& write, const Fold& f
     struct returned {
         std::uint64_t all;
         alignas(16) unsigned char value[sizeof(R)];
-    } got{};
-    const stream_ordered_memory memory(on.on.stream, sizeof(returned));
-    auto* const place = static_cast<returned*>(memory.data());
+    };
+    // Pinned: a copy to other memory of the host would wait for other ranks without a time limit.
+    auto* const place = new (on.comm->pinned_result(sizeof(returned))) returned{};
     detail::fold_enqueued(on, write, fold, reinterpret_cast<R*>(place->value), &place->all, call);
-    WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, place, sizeof(got), cudaMemcpyDeviceToHost, on.on.stream));
     on.comm->check_enqueued(on.on.stream, call);
     if (needs_elements) {
-        detail::require_elements(got.all, call);
+        detail::require_elements(place->all, call);
     }
     R result;
-    std::memcpy(&result, got.value, sizeof(R));
+    std::memcpy(static_cast<void*>(&result), place->value, sizeof(R));
     return result;
 }
 

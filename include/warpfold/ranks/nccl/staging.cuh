@@ -17,6 +17,12 @@
 
 namespace warpfold::detail {
 
+// Device memory of a communicator, used by one call after the other.
+struct nccl_scratch {
+    alignas(16) unsigned char zero[2048];   // between calls; limbs of an exact sum
+    alignas(16) unsigned char carried[512]; // what precedes a rank's part of a scan
+};
+
 struct free_pinned {
     void operator()(void* memory) const { (void)cudaFreeHost(memory); }
 };
@@ -51,6 +57,8 @@ private:
 struct enqueued_fault {
     int there;
     int ranks;
+    int stop; // set by the host: kernels no longer wait for other ranks
+    int unused;
 
     [[nodiscard]] __host__ __device__ rank_frame* first() { return reinterpret_cast<rank_frame*>(this + 1); }
     [[nodiscard]] std::vector<rank_frame> frames() { return {first(), first() + ranks}; }
@@ -62,7 +70,7 @@ inline std::unique_ptr<enqueued_fault, free_pinned> make_enqueued_fault(int rank
     const std::size_t bytes = sizeof(enqueued_fault) + static_cast<std::size_t>(ranks) * sizeof(rank_frame);
     WARPFOLD_CHECK_CUDA(cudaMallocHost(&memory, bytes));
     std::memset(memory, 0, bytes);
-    return std::unique_ptr<enqueued_fault, free_pinned>(new (memory) enqueued_fault{0, ranks}, free_pinned{});
+    return std::unique_ptr<enqueued_fault, free_pinned>(new (memory) enqueued_fault{0, ranks, 0, 0}, free_pinned{});
 }
 
 } // namespace warpfold::detail

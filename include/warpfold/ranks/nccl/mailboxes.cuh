@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Frames between GPUs that NVLink connects, written by the kernel that folds them: NCCL (2.28 and later) makes the memory
+// that all ranks can access, a window, and no call of NCCL is needed in a call over ranks.
+//
+// Each rank has a mailbox with a place for a frame of every rank, twice, for odd and even gathers. Words of 8 bytes hold
+// 4 of the frame and 4 of the gather's number, so that neither fences nor flags are needed. The number is counted on the
+// device: a call may be in a graph. A place is written again two gathers later. By then its reader has taken part in the
+// gather between, so it has read the place.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#define WARPFOLD_NCCL_WINDOWS 0
+#if defined(NCCL_VERSION_CODE) && __has_include(<nccl_device.h>)
+#if NCCL_VERSION_CODE >= 22800
+#include <nccl_device.h>
+#undef WARPFOLD_NCCL_WINDOWS
+#define WARPFOLD_NCCL_WINDOWS 1
+#endif
+#endif
+
+#include "warpfold/gpu/core/error.hpp"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/ranks/agreement.hpp"
+
+namespace warpfold::detail {
+
+inline constexpr unsigned fold_frames_threads = 128;
+inline constexpr int most_mailboxes = 32;
+inline constexpr unsigned frame_lines = sizeof(rank_frame) / 8; // of 8 bytes, 16 in a mailbox
+
+// The mailboxes of all ranks, at addresses of this one.
+struct mailbox_addresses {
+    uint4* of[most_mailboxes]; // line 0: the number of gathers; then frame_lines a rank, twice
+    int rank, ranks;
+};
+
+// By one block: writes this rank's frame to all mailboxes, and gathers those of all ranks. False in all threads where
+// *stop became other than 0 while a frame was missing.
+__device__ inline bool gather_from_mailboxes(const mailbox_addresses& boxes, const rank_frame* mine, rank_frame* all,
+                                             const volatile int* stop) {
+    uint4* const own = boxes.of[boxes.rank];
+    const auto ranks = static_cast<unsigned>(boxes.ranks);
+    const unsigned gather = static_cast<volatile uint4*>(own)->x + 1;
+    const unsigned half = 1 + (gather & 1) * ranks * frame_lines;
+    const auto* const from = reinterpret_cast<const uint2*>(mine);
+    for (unsigned k = threadIdx.x; k < ranks * frame_lines; k += blockDim.x) {
+        const unsigned peer = k / frame_lines, line = k % frame_lines;
+        const uint2 word = from[line];
+        uint4* const to = boxes.of[peer] + half + static_cast<unsigned>(boxes.rank) * frame_lines + line;
+        asm volatile("st.volatile.global.v4.u32 [%0], {%1, %3, %2, %3};" ::"l"(__cvta_generic_to_global(to)),
+                     "r"(word.x), "r"(word.y), "r"(gather)
+                     : "memory");
+    }
+    bool stopped = false;
+    for (unsigned k = threadIdx.x; k < ranks * frame_lines && !stopped; k += blockDim.x) {
+        uint4 word{};
+        for (unsigned loads = 1;; ++loads) {
+            asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+                         : "l"(__cvta_generic_to_global(own + half + k))
+                         : "memory");
+            if (word.y == gather && word.w == gather) {
+                break;
+            }
+            if (loads % 4096 == 0 && *stop != 0) {
+                stopped = true;
+                break;
+            }
+        }
+        reinterpret_cast<uint2*>(all)[k] = {word.x, word.z};
+    }
+    if (__syncthreads_or(stopped) != 0) {
+        return false;
+    }
+    if (threadIdx.x == 0) {
+        own->x = gather;
+    }
+    return true;
+}
+
+// One block. `mine` and `all` may be pinned memory of the host.
+static __global__ void __launch_bounds__(fold_frames_threads)
+    gather_frames_kernel(mailbox_addresses boxes, const rank_frame* mine, rank_frame* all, const int* stop) {
+    pdl_wait();
+    (void)gather_from_mailboxes(boxes, mine, all, stop);
+}
+
+#if WARPFOLD_NCCL_WINDOWS
+
+static __global__ void mailbox_addresses_kernel(ncclWindow_t window, mailbox_addresses* to) {
+    for (int r = 0; r < to->ranks; ++r) {
+        to->of[r] = static_cast<uint4*>(ncclGetLsaPointer(window, 0, r));
+    }
+}
+
+// The mailboxes of a communicator, if NVLink connects all its ranks.
+class mailboxes {
+public:
+    mailboxes() = default;
+    mailboxes(const mailboxes&) = delete;
+    mailboxes& operator=(const mailboxes&) = delete;
+    // While the communicator is there.
+    ~mailboxes() {
+        if (memory_ != nullptr) {
+            (void)cudaDeviceSynchronize();
+            if (window_ != nullptr) {
+                (void)ncclCommWindowDeregister(comm_, window_);
+            }
+            (void)ncclMemFree(memory_);
+        }
+    }
+
+    // Collective. agree(condition): whether the condition is true at all ranks.
+    template <class Agree>
+    void open(ncclComm_t comm, int rank, int ranks, cudaStream_t stream, const Agree& agree) {
+        comm_ = comm;
+        addresses_.rank = rank;
+        addresses_.ranks = ranks;
+        const std::size_t own_frame = (1 + 2 * static_cast<std::size_t>(ranks) * frame_lines) * sizeof(uint4);
+        const std::size_t bytes = (own_frame + sizeof(rank_frame) + 4095) / 4096 * 4096;
+        bool possible = ranks > 1 && ranks <= most_mailboxes && ncclTeamLsa(comm).nRanks == ranks &&
+                        ncclMemAlloc(&memory_, bytes) == ncclSuccess &&
+                        cudaMemsetAsync(memory_, 0, bytes, stream) == cudaSuccess;
+        if (!agree(possible)) { // the memory is zero at all ranks before any rank writes to it
+            return;
+        }
+        possible = ncclCommWindowRegister(comm, memory_, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess &&
+                   window_ != nullptr && find_addresses(stream);
+        is_open_ = agree(possible);
+        own_ = reinterpret_cast<rank_frame*>(static_cast<unsigned char*>(memory_) + own_frame);
+    }
+    // Before the communicator is aborted: its memory stays.
+    void abandon() {
+        window_ = nullptr;
+        memory_ = nullptr;
+        is_open_ = false;
+    }
+
+    [[nodiscard]] bool is_open() const { return is_open_; }
+    [[nodiscard]] const mailbox_addresses& addresses() const { return addresses_; }
+    // Where a call writes its frame, in stream order.
+    [[nodiscard]] rank_frame* own_frame() const { return own_; }
+
+private:
+    bool find_addresses(cudaStream_t stream) {
+        mailbox_addresses* found = nullptr;
+        if (cudaMallocHost(&found, sizeof(*found)) != cudaSuccess) {
+            return false;
+        }
+        *found = addresses_;
+        mailbox_addresses_kernel<<<1, 1, 0, stream>>>(window_, found);
+        const bool done = cudaGetLastError() == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess;
+        addresses_ = *found;
+        (void)cudaFreeHost(found);
+        return done;
+    }
+
+    ncclComm_t comm_ = nullptr;
+    ncclWindow_t window_ = nullptr;
+    void* memory_ = nullptr;
+    rank_frame* own_ = nullptr;
+    bool is_open_ = false;
+    mailbox_addresses addresses_{};
+};
+
+#else
+
+// Without windows every gather is a call of NCCL.
+struct mailboxes {
+    template <class Agree>
+    void open(ncclComm_t /*comm*/, int /*rank*/, int /*ranks*/, cudaStream_t /*stream*/, const Agree& /*agree*/) {}
+    void abandon() {}
+    [[nodiscard]] static constexpr bool is_open() { return false; }
+    [[nodiscard]] static mailbox_addresses addresses() { return {}; }
+    [[nodiscard]] static rank_frame* own_frame() { return nullptr; }
+};
+
+#endif
+
+} // namespace warpfold::detail
