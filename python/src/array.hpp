@@ -2,6 +2,7 @@
 // Arrays whose element type, shape and strides are known at run time only.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,16 @@ enum class element : int {
     case element::float32: return 4;
     default: return 8;
     }
+}
+
+// Strides in bytes of an array without gaps, of elements of `bytes`.
+[[nodiscard]] inline std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape, std::int64_t bytes) {
+    std::vector<std::int64_t> strides(shape.size());
+    for (std::size_t d = shape.size(); d-- > 0;) {
+        strides[d] = bytes;
+        bytes *= std::max<std::int64_t>(shape[d], 1);
+    }
+    return strides;
 }
 
 // Where element k of an array lies, k in row-major order. Axes of one element are dropped, and neighbouring axes that one

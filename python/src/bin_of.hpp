@@ -30,16 +30,19 @@ WARPFOLD_HD std::int64_t bin_between(const E* edges, std::uint64_t bins, double 
     return static_cast<std::int64_t>(low);
 }
 
-// The number of `count` sorted edges before the place of x: those that are less, or, unless `less`, less or equal. NaN is
-// behind all numbers.
+// Whether an edge is before the place of x: it is less, or, unless `less`, less or equal. All edges are before NaN.
+template <class E>
+WARPFOLD_HD bool is_before(E edge, E x, bool less) {
+    return less ? !(edge >= x) : !(edge > x);
+}
+
+// The number of `count` sorted edges before the place of x. No edge is NaN.
 template <class E>
 WARPFOLD_HD std::int64_t rank_between(const E* edges, std::uint64_t count, bool less, E x) {
     std::uint64_t low = 0, high = count; // edges before `low` are before the place, those from `high` on are not
     while (low < high) {
         const std::uint64_t middle = low + (high - low) / 2;
-        const E edge = edges[middle];
-        const bool is_before = less ? edge < x : edge <= x;
-        if (is_before || x != x) {
+        if (is_before(edges[middle], x, less)) {
             low = middle + 1;
         } else {
             high = middle;

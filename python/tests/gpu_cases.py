@@ -71,9 +71,12 @@ def own_cases(host):
     for border in ("zero", "clamp", "mirror", "reflect", "wrap"):
         yield f"gaussian_blur {border}", lambda a, border=border: wf.gaussian_blur(a, 1, border=border), (host,)
     yield "separable_filter", lambda a: wf.separable_filter(a, np.ones(9), np.ones(12)), (host,)
-    if host.dtype != np.float16 and has_nvrtc():
+    yield "correlate_channels", wf.correlate_channels, (host[None, None], host[None, None, :3, :4])
+    if has_nvrtc():
         yield "op", wf.op("where(a > b, a, b) + a * b"), (host, host[::-1].copy())
-        for op in ("sum", "prod", "min", "max"):
+        if host.dtype == np.float32:
+            yield "op of shapes that broadcast", wf.op("a * b"), (host, host[:1])
+        for op in ("sum", "prod", "min", "max") if host.dtype != np.float16 else ():
             yield f"op {op}", lambda a, b, op=op: wf.op("a + b").reduce(a, b, op=op), (host, host[::-1].copy())
     if host.dtype in (np.float32, np.float64):
         yield "exact_sum", wf.exact_sum, (host,)

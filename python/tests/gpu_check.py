@@ -5,7 +5,8 @@
 First every function is compared with NumPy or the host, for arrays of both packages on a stream of their own, and PyTorch's
 operators are checked (gpu_cases.py). Then a table on stdout, separated by tabs: function, elements, package, host time per call
 and device time per call, both in microseconds, beside cuda.compute where that is there. Run it
-where `warpfold` and its `_gpu` are importable. Ends with status 1 if a result is wrong.
+where `warpfold` and its `_gpu` are importable. Ends with status 1 if a result is wrong. `gpu_check.py checks`, or `times`, is one of
+both parts.
 """
 import importlib
 import sys
@@ -45,7 +46,7 @@ class Torch(Package):
         self.torch.cuda.set_stream(self.stream)
         t = self.torch
         self.functions = {
-            "sum": t.sum, "max": t.max, "mean": t.mean, "var": lambda a: t.var(a, correction=0), "argmax": t.argmax,
+            "sum": t.sum, "prod": t.prod, "max": t.max, "mean": t.mean, "var": lambda a: t.var(a, correction=0), "argmax": t.argmax,
             "minmax": t.aminmax, "any": t.any, "count_nonzero": t.count_nonzero, "cumsum": lambda a: t.cumsum(a, 0),
             "cummax": lambda a: t.cummax(a, 0), "sum axis 0": lambda a: t.sum(a, 0), "sum axis 1": lambda a: t.sum(a, 1),
             "histogram": lambda a: t.histc(a, 100), "bincount": t.bincount,
@@ -53,7 +54,7 @@ class Torch(Package):
             "norm": t.linalg.vector_norm, "select": lambda a: a[a > 0.5], "unique_consecutive": t.unique_consecutive,
             "digitize": lambda a: t.bucketize(a, self.edges), "gaussian_blur": lambda a: t.nn.functional.conv2d(
                 t.nn.functional.conv2d(a[None, None], self.gauss[:, None], padding="same"), self.gauss[None], padding="same"),
-            "op": lambda a: t.sqrt(a * a + 1), "op sum": lambda a: t.sum(t.sqrt(a * a + 1))}
+            "correlate_channels": t.nn.functional.conv2d, "op": lambda a: t.sqrt(a * a + 1), "op sum": lambda a: t.sum(t.sqrt(a * a + 1))}
         self.edges = t.linspace(0, 1, 11, device="cuda")
         self.gauss = t.ones((1, 1, 9), device="cuda") / 9
 
@@ -97,7 +98,7 @@ class CuPy(Package):
         self.stream = c.cuda.Stream(non_blocking=True)
         self.stream.use()
         self.functions = {
-            "sum": c.sum, "max": c.max, "mean": c.mean, "var": c.var, "argmax": c.argmax, "any": c.any,
+            "sum": c.sum, "prod": c.prod, "max": c.max, "mean": c.mean, "var": c.var, "argmax": c.argmax, "any": c.any,
             "minmax": lambda a: (c.min(a), c.max(a)), "count_nonzero": c.count_nonzero, "cumsum": c.cumsum,
             "sum axis 0": lambda a: c.sum(a, 0), "sum axis 1": lambda a: c.sum(a, 1),
             "histogram": lambda a: c.histogram(a, 100), "bincount": c.bincount,
@@ -138,13 +139,13 @@ class CuPy(Package):
 ROOT, EDGES = wf.op("sqrt(a * a + 1)"), np.linspace(0, 1, 11, dtype=np.float32)
 
 # Ours, by the names of the table.
-OURS = {"sum": wf.sum, "max": wf.max, "mean": wf.mean, "var": wf.var, "argmax": wf.argmax, "minmax": wf.minmax, "any": wf.any,
+OURS = {"sum": wf.sum, "prod": wf.prod, "max": wf.max, "mean": wf.mean, "var": wf.var, "argmax": wf.argmax, "minmax": wf.minmax, "any": wf.any,
         "count_nonzero": wf.count_nonzero, "cumsum": wf.cumsum, "cummax": wf.cummax,
         "sum axis 0": lambda a: wf.sum(a, 0), "sum axis 1": lambda a: wf.sum(a, 1), "exact_sum": wf.exact_sum,
         "histogram": lambda a: wf.histogram(a, 100), "bincount": wf.bincount,
         "convolve": lambda a, v: wf.convolve(a, v, "same"), "norm": wf.norm, "select": lambda a: wf.select(a, a > 0.5),
         "unique_consecutive": wf.unique_consecutive, "digitize": lambda a: wf.digitize(a, EDGES),
-        "gaussian_blur": lambda a: wf.gaussian_blur(a, 1), "op": ROOT, "op sum": ROOT.reduce}
+        "gaussian_blur": lambda a: wf.gaussian_blur(a, 1), "correlate_channels": wf.correlate_channels, "op": ROOT, "op sum": ROOT.reduce}
 
 
 def compute_functions(package):
@@ -236,13 +237,16 @@ def arguments(package, name, n):
         return (package.array(floats[:side * side].reshape(side, side)),)
     if name == "convolve":
         return package.array(floats), package.array(floats[:31])
+    if name == "correlate_channels":  # 8 channels, 16 outputs, masks of 5 x 5
+        side = int((n / 8) ** 0.5)
+        return package.array(floats[:8 * side * side].reshape(1, 8, side, side)), package.array(values.random((16, 8, 5, 5), np.float32))
     return (package.array(floats),)
 
 
-def host_time(package, work, repeats):
-    """Microseconds that a call takes on the host, with an idle device."""
+def host_time(package, work, rounds, repeats):
+    """Microseconds that a call takes on the host, with an idle device: the least mean of a round."""
     best = float("inf")
-    for _ in range(5):
+    for _ in range(rounds):
         package.synchronize()
         begin = time.perf_counter()
         for _ in range(repeats):
@@ -264,12 +268,15 @@ def measure(package):
                 work = lambda: function(*arrays)  # noqa: E731  pylint: disable=cell-var-from-loop
                 try:
                     for _ in range(3):
+                        begin = time.perf_counter()
                         work()
+                        package.synchronize()
+                        taken = time.perf_counter() - begin
                 except Exception as error:  # pylint: disable=broad-except
                     print(f"{name} {n} by {whose}: {type(error).__name__}: {error}", file=sys.stderr)
                     continue
-                repeats = 20 if n <= 1_000_000 else 5
-                host = host_time(package, work, 5)
+                repeats = 1 if taken > 0.01 else 20 if n <= 1_000_000 else 5
+                host = host_time(package, work, 20 if taken < 0.001 else 5, min(repeats, 5))
                 device = min(package.device_time(work, repeats) for _ in range(3))
                 print(f"{name}\t{n}\t{package.name}\t{whose}\t{host:.1f}\t{device:.1f}", flush=True)
 
@@ -283,7 +290,10 @@ def main():
             print(f"{kind.name} is not here: {error}", file=sys.stderr)
     if not packages:
         sys.exit("neither PyTorch nor CuPy is here")
-    wrong = sum(check(package) for package in packages)
+    parts = sys.argv[1:] or ["checks", "times"]
+    wrong = sum(check(package) for package in packages) if "checks" in parts else 0
+    if "times" not in parts:
+        sys.exit(1 if wrong else 0)
     print(f"# {packages[0].device_name()}; {', '.join(package.version() for package in packages)}; {time.strftime('%Y-%m-%d')}")
     print("function\telements\tarrays of\tcomputed by\thost us\tdevice us")
     for package in packages:

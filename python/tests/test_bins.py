@@ -124,3 +124,13 @@ def test_minlength_above_all_values(dtype, most):
     for least in (most - 1, most, most + 1):
         assert_same(wf.bincount(values, minlength=least), np.bincount(values, minlength=least))
     assert_same(wf.bincount(values, np.ones(300), most), np.bincount(values, np.ones(300), most))
+
+
+def test_edges_of_a_call_are_its_own():
+    a = np.arange(10.0)
+    for _ in range(2):
+        edges = wf.histogram(a, 4, (0, 8))[1]
+        np.testing.assert_array_equal(edges, [0, 2, 4, 6, 8])
+        edges[:] = 7
+    assert_same(wf.histogram(a.astype(np.float32), 4, (0, np.float32(8)))[1], np.histogram(a.astype(np.float32), 4, (0, np.float32(8)))[1])
+    assert_same(wf.histogram(a.astype(np.float32), 4, (0, 8))[1], np.histogram(a.astype(np.float32), 4, (0, 8))[1])

@@ -169,6 +169,13 @@ def test_a_blur_keeps_sums_and_constants(dtype):
     assert_same(wf.gaussian_blur(point, (0, 1.0))[[19, 21]], np.zeros((2, 51)))
 
 
+def test_deviations_that_are_arrays():
+    a, deviation = np.random.default_rng(5).normal(size=(9, 9)), np.array(1.0)
+    assert_same(wf.gaussian_blur(a, deviation, np.array(3.0)), wf.gaussian_blur(a, 1.0, 3.0))
+    deviation[...] = 2
+    assert_same(wf.gaussian_blur(a, (deviation, 1)), wf.gaussian_blur(a, (2.0, 1)))
+
+
 @pytest.mark.parametrize("call", [
     lambda: wf.separable_filter(np.zeros(3), [1], [1]),
     lambda: wf.separable_filter(np.zeros((3, 3)), [], [1]),
@@ -188,3 +195,41 @@ def test_errors_of_separable_filters(call):
 def test_images_without_elements():
     assert wf.gaussian_blur(np.zeros((3, 0, 5), np.float32), 1).shape == (3, 0, 5)
     assert wf.separable_filter(np.zeros((0, 4, 5)), [1, 1], [1]).shape == (0, 4, 5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int16", "bool"])
+@pytest.mark.parametrize("shape, masks", [
+    ((1, 1, 1, 1), (1, 1, 1, 1)), ((2, 3, 7, 5), (4, 3, 2, 3)), ((1, 2, 33, 40), (9, 2, 9, 1)), ((2, 1, 41, 70), (1, 1, 3, 37)),
+    ((1, 2, 40, 34), (8, 2, 8, 32)), ((0, 2, 4, 4), (3, 2, 2, 2)), ((2, 2, 4, 4), (0, 2, 2, 2)), ((2, 0, 4, 4), (3, 0, 2, 2))])
+def test_sums_over_channels(dtype, shape, masks):
+    rng = np.random.default_rng(len(dtype))
+    a, by = (rng.integers(0 if dtype == "bool" else -3, 4 if dtype != "bool" else 2, extents).astype(dtype) for extents in (shape, masks))
+    windows = np.lib.stride_tricks.sliding_window_view(a.astype(np.float64), by.shape[2:], (2, 3))
+    theirs = np.einsum("ncyxji,ocji->noyx", windows, by.astype(np.float64)).astype(dtype if dtype[0] == "f" else np.float64)
+    assert_same(wf.correlate_channels(a, by), theirs)
+    assert_same(wf.correlate_channels(a[:, :, ::-1], by[..., ::-1].astype(np.float32)),
+                np.einsum("ncyxji,ocji->noyx", windows[:, :, ::-1, :, ::-1], by[..., ::-1].astype(np.float64)).astype(
+                    np.result_type(dtype, np.float32)))
+    out = np.zeros((*theirs.shape[:3], 2 * theirs.shape[3]), np.float32)[..., ::2]
+    assert wf.correlate_channels(a, by, out) is out and np.array_equal(out, theirs.astype(np.float32))
+
+
+def test_masks_of_channels_as_output():
+    images, masks = np.arange(4.0).reshape(1, 1, 2, 2), np.arange(1.0, 5).reshape(1, 1, 2, 2)
+    images = np.pad(images, ((0, 0), (0, 0), (0, 1), (0, 1)))
+    theirs = wf.correlate_channels(images, masks)
+    assert wf.correlate_channels(images, masks, out=masks) is masks and theirs[0, 0, 0, 0] == 20
+    assert_same(masks, theirs)
+
+
+def test_special_numbers_in_channels():
+    a, by = np.zeros((1, 2, 3, 3), np.float32), np.ones((1, 2, 2, 2), np.float32)
+    a[0, 0, 0, 0], a[0, 1, 2, 2] = np.inf, np.nan
+    np.testing.assert_array_equal(wf.correlate_channels(a, by), [[[[np.inf, 0], [0, np.nan]]]])
+
+
+@pytest.mark.parametrize("shape, masks", [((2, 3, 4, 4), (1, 2, 2, 2)), ((3, 4, 4), (1, 3, 2, 2)), ((1, 1, 2, 2), (1, 1, 3, 1)),
+                                          ((1, 1, 2, 2), (1, 1, 0, 1))])
+def test_shapes_of_channels_that_do_not_fit(shape, masks):
+    with pytest.raises(ValueError, match="correlate_channels: "):
+        wf.correlate_channels(np.zeros(shape), np.zeros(masks))

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Arrays in device memory, on the software GPU: WARPFOLD_DEVICE=softgpu, in a process of their own."""
-import ctypes
-import gc
 import os
 import threading
 
@@ -9,7 +7,7 @@ import numpy as np
 import pytest
 
 import warpfold as wf
-from device_values import RUNTIME, ByDLPack, DeviceValues, check
+from device_values import ByDLPack, DeviceValues
 from support import TYPES, assert_same, laid_out, outcome, tolerance_of
 
 pytestmark = pytest.mark.skipif(os.environ.get("WARPFOLD_DEVICE") != "softgpu", reason="needs the software GPU")
@@ -186,48 +184,6 @@ def test_dlpack():
         assert_same(wf.max(ByDLPack(wf.cummax(DeviceValues(np.ones(5, dtype))))), np.ones((), dtype)[()])
 
 
-@pytest.fixture
-def stream():
-    handle = ctypes.c_void_p()
-    check(RUNTIME.cudaStreamCreateWithFlags(ctypes.byref(handle), 1))
-    yield handle.value
-    check(RUNTIME.cudaStreamSynchronize(handle))
-    check(RUNTIME.cudaStreamDestroy(handle))
-
-
-def test_calls_return_before_the_stream_is_done_and_wait_without_the_lock(stream):
-    """A host function holds the stream up until a second thread of Python lets it go."""
-    gc.collect()  # to free an array of an earlier test would wait
-    go = threading.Event()
-    held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(30))
-    array = DeviceValues(np.arange(1000.0), stream=stream)
-    check(RUNTIME.cudaLaunchHostFunc(ctypes.c_void_p(stream), held, None))
-    total = wf.sum(array)
-    running = wf.cumsum(array.view(lambda x: x[::2]))
-    spread = wf.var(array)
-    assert RUNTIME.cudaStreamQuery(ctypes.c_void_p(stream)) == 600  # cudaErrorNotReady
-    assert total.stream == running.stream == stream
-    timer = threading.Timer(0.2, go.set)
-    timer.start()
-    assert total.item() == 499500 and go.is_set()
-    assert_same(running, np.cumsum(array.host[::2]))
-    assert_same(spread, np.var(array.host), 1e-12)
-    timer.join()
-
-
-def test_an_operand_of_another_stream_is_waited_for(stream):
-    go = threading.Event()
-    array, mask = DeviceValues(np.ones(100)), DeviceValues(np.zeros(100, bool), stream=stream)
-    held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(30))
-    check(RUNTIME.cudaLaunchHostFunc(ctypes.c_void_p(stream), held, None))
-    # The mask chooses nothing until the stream goes on.
-    check(RUNTIME.cudaMemsetAsync(ctypes.c_void_p(mask.host.ctypes.data), 1, ctypes.c_size_t(100),
-                                  ctypes.c_void_p(stream)))
-    total = wf.sum(array, where=mask)
-    go.set()
-    assert total.item() == 100
-
-
 def test_errors_of_the_device_are_exceptions_and_leave_nothing_behind():
     huge = DeviceValues(np.ones(1, np.int8)).view(lambda x: np.broadcast_to(x, (1 << 45,)))
     with pytest.raises(RuntimeError, match="cudaErrorMemoryAllocation"):
@@ -260,6 +216,30 @@ def test_errors_of_the_device_are_exceptions_and_leave_nothing_behind():
 def test_bad_arguments(call, error):
     with pytest.raises(error):
         call(DeviceValues(np.ones((3, 4))))
+
+
+def test_indices_and_shapes_of_results():
+    array = wf.cumsum(DeviceValues(np.ones(10)))
+    assert [array[3].item(), array[np.int64(-1)].item()] == [4, 10]
+    for shape in ([2, 5], (5, 2), np.array([2, 5]), np.int64(10), -1, (2, -1), (-1, 1, 5)):
+        assert_same(array.reshape(shape), np.arange(1.0, 11).reshape(shape))
+    for index in (1.0, "a", None, np.ones(10, bool)):
+        with pytest.raises(TypeError):
+            array[index]
+    for index in (2 ** 70, 10, -11, (0, 0)):
+        with pytest.raises(IndexError):
+            array[index]
+    for shape in (1.5, [2.0, 5], "ab", None):
+        with pytest.raises(TypeError):
+            array.reshape(shape)
+    with pytest.raises(OverflowError):
+        array.reshape([2 ** 70])
+    for shape in ((3, 4), 9, (-2, -5), (-1, -1), (3, -1), (0, -1), (2 ** 62, 4, 10)):
+        with pytest.raises(ValueError):
+            array.reshape(shape)
+    with pytest.raises(ValueError):
+        array[::2].reshape(5)
+    assert array[:0:2].reshape((0, 3)).shape == (0, 3)
 
 
 def test_calls_from_several_threads():

@@ -143,6 +143,13 @@ def test_filters_of_two_axes(same, dtype):
         same(lambda a: wf.convolve2d(a, np.array([[1, np.inf]], dtype)), image)
 
 
+def test_masks_of_channels_as_output():
+    images, masks = DeviceValues(np.ones((8, 8, 3, 3))), DeviceValues(np.arange(256.0).reshape(8, 8, 2, 2))
+    theirs = np.broadcast_to(masks.host.sum((1, 2, 3))[:, None, None], masks.host.shape)
+    wf.correlate_channels(images, masks, out=masks)
+    np.testing.assert_array_equal(masks.done(), theirs)
+
+
 @pytest.mark.parametrize("call, error", [
     (lambda a: wf.scan(a, segments=[2, 1]), ValueError),
     (lambda a: wf.norm(a, 2), ValueError),

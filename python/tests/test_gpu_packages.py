@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """PyTorch and CuPy by stand-ins: the few of their names that the package uses. gpu_check.py runs with the packages themselves."""
 import ctypes
+import importlib
 import os
 import sys
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 import gpu_check
 import warpfold as wf
 from device_values import RUNTIME, DeviceValues, check
+from support import NAMES, assert_same, outcome
 
 pytestmark = pytest.mark.skipif(os.environ.get("WARPFOLD_DEVICE") != "softgpu", reason="needs the software GPU")
 
@@ -37,6 +40,9 @@ class PackageArray(DeviceValues):
     def strides(self):
         return self.host.strides
 
+    def __getitem__(self, index):
+        return self.view(lambda x: x[index])
+
 
 class Tensor(PackageArray):
     """Like a tensor of PyTorch: its interface has no stream."""
@@ -45,9 +51,7 @@ class Tensor(PackageArray):
     requires_grad = False
     layout = "strided"
 
-    def __init__(self, values):
-        super().__init__(values)
-        self.device = types.SimpleNamespace(index=0)
+    device = types.SimpleNamespace(index=0)
 
     def data_ptr(self):
         return self.host.ctypes.data
@@ -81,22 +85,42 @@ class Device:
 
 
 @pytest.fixture
-def torch(monkeypatch, stream):
+def torch(monkeypatch, stream, request):
+    kinds = importlib.import_module("warpfold._on_gpu.kinds")
+    for cached in (kinds.torch_stream, kinds.torch_tensors):
+        cached.cache_clear()
+        request.addfinalizer(cached.cache_clear)
+    request.addfinalizer(lambda: wf._calls.set_whole_arrays(None))
     module = types.ModuleType("torch")
     module.Tensor = Tensor
     module.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=stream))
     module.empty = lambda shape, dtype, device: Tensor(np.full(shape, 99, dtype))
     module.strided = "strided"
-    for name in ("bool", "uint8", "int64", "float32", "float64"):
+    for name in NAMES:
         setattr(module, name, np.dtype(name))
     monkeypatch.setitem(sys.modules, "torch", module)
     return Tensor
 
 
 @pytest.fixture
+def torch_of_compile(torch, stream, monkeypatch):
+    """With the functions that code of torch.compile calls."""
+    def empty(shape, strides, dtype):
+        assert strides == tuple(step // dtype.itemsize for step in np.empty(shape, dtype).strides)
+        return Tensor(np.full(shape, 99, dtype))
+
+    module = sys.modules["torch"]
+    guards = types.SimpleNamespace(_empty_strided_cuda=empty)
+    monkeypatch.setattr(module, "_C", types.SimpleNamespace(
+        _cuda_getCurrentRawStream=lambda device: stream, _cuda_getDevice=lambda: 0, _dynamo=types.SimpleNamespace(guards=guards)), raising=False)
+    monkeypatch.setattr(module, "empty", lambda *_, **options: pytest.fail("not called"))
+    return torch
+
+
+@pytest.fixture
 def cupy(monkeypatch, stream):
     def empty(shape, dtype):
-        assert Device.entered == 1  # on the device of the array
+        assert Device.entered == 0  # the device is current
         return Array(np.full(shape, 99, dtype))
 
     def current_stream(device):
@@ -110,13 +134,13 @@ def cupy(monkeypatch, stream):
     return Array
 
 
-@pytest.mark.parametrize("package", ["torch", "cupy"])
+@pytest.mark.parametrize("package", ["torch", "torch_of_compile", "cupy"])
 def test_results_are_of_the_package_and_on_its_stream(request, package, stream, monkeypatch):
     kind = request.getfixturevalue(package)
     places = []
     module = wf._devices.gpu_module()
     inner = module.reduce
-    monkeypatch.setattr(module, "reduce", lambda place, *rest: (places.append(place), inner(place, *rest)))
+    monkeypatch.setattr(module, "reduce", lambda *given: (places.append(given[2].place), inner(*given)))
     array = kind(np.arange(12, dtype=np.float32).reshape(3, 4))
     for axis in (None, 0, 1):
         ours = wf.sum(array, axis=axis)
@@ -131,13 +155,95 @@ def test_results_are_of_the_package_and_on_its_stream(request, package, stream, 
     assert all(isinstance(x, kind) for x in wf.minmax(array))
 
 
-@pytest.mark.parametrize("package", ["torch", "cupy"])
+@pytest.mark.parametrize("package", ["torch", "torch_of_compile", "cupy"])
 def test_large_temporary_memory_is_of_the_package(request, package, monkeypatch):
     kind = request.getfixturevalue(package)
     module = wf._devices.gpu_module()
     monkeypatch.setattr(module, "Memory", None)  # not asked
     numbers = np.repeat(np.arange(150_000), 2)
-    np.testing.assert_array_equal(wf.unique_consecutive(kind(numbers)).done(), numbers[::2])
+    values, counts = wf.unique_consecutive(kind(numbers), return_counts=True)
+    np.testing.assert_array_equal(values.done(), numbers[::2])
+    assert (counts.done() == 2).all()
+
+
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+@pytest.mark.parametrize("each", [1, 2, 3])
+def test_results_of_unknown_number(request, package, each):
+    kind = request.getfixturevalue(package)
+    numbers = np.repeat(np.arange(5, dtype=np.float32), each)
+    found = wf.unique_consecutive(kind(numbers))
+    assert isinstance(found, kind)
+    np.testing.assert_array_equal(found.done(), np.arange(5, dtype=np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (1025,), (3, 5, 7), (0, 3)])
+def test_functions_of_whole_tensors(torch, dtype, shape, monkeypatch):
+    """They are computed by one call of the extension module, with the results and errors of the functions in Python."""
+    numbers = np.random.default_rng(len(shape)).integers(0 if dtype in ("bool", "uint8") else -3, 2 if dtype == "bool" else 4, shape)
+    x = torch(numbers.astype(dtype))
+    wf.sum(x, out=torch(np.zeros((), dtype)))  # the first tensor on a GPU
+    assert wf._calls._whole_arrays is not None
+    call = wf._calls._gpu_calls()
+    for name in wf._calls.WHOLE:
+        function = getattr(wf, name)
+        is_offered = dtype in ("float32", "float64") or name not in ("mean", "var", "norm", "exact_sum")
+        if x.host.size and is_offered and ("cum" not in name or len(shape) == 1):
+            monkeypatch.setattr(wf._calls, "_gpu_calls", lambda: pytest.fail("computed in Python"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ours = outcome(function, x)
+            monkeypatch.setattr(wf._calls, "_gpu_calls", lambda: call)
+            theirs = outcome(function.__wrapped__, x)
+        if isinstance(theirs, type):
+            assert ours is theirs
+            continue
+        for one, other in zip(ours, theirs) if isinstance(ours, tuple) else [(ours, theirs)]:
+            assert isinstance(one, torch)
+            assert_same(one.done(), other.done())
+
+
+def test_tensors_that_are_computed_in_python(torch):
+    x = torch(np.arange(12.0).reshape(3, 4))
+    wf.sum(x)
+    assert wf.sum(x.view(lambda y: y[:, ::2])).done() == 30
+    assert wf.argmax(x.view(lambda y: y.T)).done() == 11
+    with pytest.warns(RuntimeWarning, match="empty slice") as warned:
+        wf.mean(torch(np.empty(0, np.float32)))
+    assert warned[0].filename == __file__
+
+
+def test_tensors_are_made_on_the_device_of_the_input(torch_of_compile, monkeypatch):
+    """PyTorch's current device may differ from that of the CUDA runtime."""
+    x = torch_of_compile(np.arange(12.0))
+    module = sys.modules["torch"]
+    devices = []
+
+    def empty(shape, dtype, device):
+        devices.append(device)
+        return torch_of_compile(np.full(shape, 99, dtype))
+
+    monkeypatch.setattr(module, "empty", empty)
+    assert wf.sum(x).done() == 66 and not devices
+    monkeypatch.setattr(module._C, "_cuda_getDevice", lambda: 1)
+    importlib.import_module("warpfold._on_gpu.kinds").torch_tensors.cache_clear()
+    wf._calls.set_whole_arrays(None)
+    for _ in range(2):  # in Python, and as a function of a whole tensor
+        assert wf.sum(x).done() == 66
+    assert devices == [x.device] * 2
+
+
+def test_types_that_pytorch_does_not_have(torch, monkeypatch):
+    monkeypatch.delattr(sys.modules["torch"], "uint64")
+    x = torch(np.arange(12, dtype=np.uint8))
+    for _ in range(2):
+        with pytest.raises(TypeError, match="this PyTorch has no type for the results"):
+            wf.sum(x)
+    assert wf.max(x).done() == 11
+
+
+def test_functions_of_whole_arrays_have_the_numbers_of_the_module(torch):
+    assert wf._devices.gpu_module().WHOLE == wf._calls.WHOLE
 
 
 class Standing(DeviceValues):

@@ -19,6 +19,26 @@ def test_digitize(array, edges, right, decreasing, dtype):
     assert_same(outcome(wf.digitize, array, bins, right), outcome(np.digitize, array, bins, right))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint64"])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 11, 64, 1023, 5000])
+def test_digitize_numbers_at_the_edges(dtype, count):
+    """Edges of float64 between and at numbers of the samples' type, and beyond all of them."""
+    edges = np.sort(np.random.default_rng(count).normal(0, 3, count))
+    edges[count // 3:count // 2] = edges[count // 3:count // 2].astype(np.float32)
+    if count > 5:
+        edges[:2], edges[2], edges[-2:] = [-np.inf, -1e300], -1e39, [1e39, 1e300]
+        edges[count // 2] = 1e-46
+        edges.sort()
+    with np.errstate(all="ignore"):
+        x = edges.astype(dtype) if dtype[0] != "u" else np.abs(edges).astype(dtype)
+        near = np.concatenate([x, np.nextafter(x, -np.inf), np.nextafter(x, np.inf), [np.nan, 0]]).astype(dtype) \
+            if dtype[0] == "f" else np.append(x, [0, 3]).astype(dtype)
+        narrow = np.unique(near)[:count] if dtype[0] != "f" else edges.astype(np.float32)
+    for bins in (edges, edges[::-1], narrow):
+        for right in (False, True):
+            assert_same(wf.digitize(near, bins, right), np.digitize(near, bins, right))
+
+
 def compare(name, *arguments, **options):
     ours, theirs = (outcome(getattr(m, name), *arguments, **options) for m in (wf, np))
     if isinstance(theirs, type):

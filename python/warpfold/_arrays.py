@@ -2,6 +2,7 @@
 """Arrays of callers: how they are read, checked, and handed back in the caller's own kind."""
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -98,15 +99,20 @@ def _writable(out: Any, call: str) -> NumPyArray:
     return array
 
 
-def describe(array: Array) -> Description:
-    """Address, type, shape and strides, for the extension modules. The caller keeps `array` alive."""
-    if not isinstance(array, np.ndarray):
-        return array.address, TYPES[array.dtype], array.shape, array.strides
-    return array.ctypes.data, TYPES[array.dtype], array.shape, array.strides
+def describe(array: Array) -> Any:
+    """An array for the extension modules: for `_core` address, type, shape and strides of one in host memory, which the caller
+    keeps alive; for `_gpu` the DeviceArray itself."""
+    if isinstance(array, np.ndarray):
+        return array.ctypes.data, TYPES[array.dtype], array.shape, array.strides
+    return array
 
 
-def describe_optional(array: Array | None) -> Description | None:
+def describe_optional(array: Array | None) -> Any:
     return None if array is None else describe(array)
+
+
+def address_of(array: Array) -> int:
+    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.address)
 
 
 def fold_type(dtype: np.dtype[Any]) -> int:
@@ -139,17 +145,15 @@ def one_axis(axis: int, ndim: int) -> int:
 
 def axes_last(array: Array, axes: Sequence[int]) -> Array:
     """A view with these axes last."""
-    if tuple(axes) == tuple(range(array.ndim - len(axes), array.ndim)):
+    if len(axes) == array.ndim or tuple(axes) == tuple(range(array.ndim - len(axes), array.ndim)):
         return array
     return array.transpose([k for k in range(array.ndim) if k not in axes] + list(axes))
 
 
 def length_of(array: Shaped, axes: Sequence[int]) -> int:
     """The number of elements along the axes together."""
-    length = 1
-    for axis in axes:
-        length *= array.shape[axis]
-    return length
+    shape = array.shape
+    return math.prod(shape if len(axes) == len(shape) else [shape[axis] for axis in axes])
 
 
 class Output:

@@ -11,7 +11,7 @@ import abc
 import functools
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,6 +21,35 @@ from ._devices import gpu_module, host_arrays_go_to, is_on_device
 
 ADD, MULTIPLY, MINIMUM, MAXIMUM, SUBTRACT, DIVIDE, EQUAL, NOT_EQUAL = range(8)  # `arithmetic` in python/src/gpu/calls.hpp
 UFUNCS: tuple[Any, ...] = (np.add, np.multiply, np.minimum, np.maximum, np.subtract, np.true_divide, np.equal, np.not_equal)
+
+
+# Functions of one array: `WHOLE` of python/src/gpu/module/whole_arrays.cpp, which may not be there.
+WHOLE = ("sum", "prod", "min", "max", "cumsum", "cumprod", "cummin", "cummax", "argmin", "argmax", "minmax", "mean", "norm",
+         "exact_sum", "var", "any", "all", "count_nonzero")
+_whole_arrays: Callable[[int, Any], Any] | None = None  # of tensors, when one was on a GPU
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def set_whole_arrays(call: Callable[[int, Any], Any] | None) -> None:
+    """Sets the C++ function that computes a function of `WHOLE` for a GPU tensor. It returns None if it does not apply."""
+    global _whole_arrays  # pylint: disable=global-statement
+    _whole_arrays = call
+
+
+def of_whole_arrays(function: Function) -> Function:
+    """A function of WHOLE. The usual call, of all elements of a tensor on a GPU without other arguments, is one call of the
+    extension module: this takes a third of the host's time of the function in Python."""
+    number = WHOLE.index(function.__name__)
+
+    @functools.wraps(function)
+    def called(*arguments: Any, **options: Any) -> Any:
+        if _whole_arrays is not None and len(arguments) == 1 and not options:
+            found = _whole_arrays(number, arguments[0])
+            if found is not None:
+                return found
+        return function(*arguments, **options)
+
+    return cast(Function, called)
 
 
 class Call(abc.ABC):
@@ -92,6 +121,14 @@ class Call(abc.ABC):
     @abc.abstractmethod
     def handed(self, array: Array) -> Any:
         """A result in the caller's kind of array."""
+
+    @abc.abstractmethod
+    def sent(self, array: NumPyArray) -> Any:
+        """A new array of the host in the caller's kind."""
+
+    def shortened(self, target: Any, number: int) -> Any:
+        """The first `number` results of one axis."""
+        return self.handed(target.array[:number])
 
     def copied(self, array: Array, dtype: Any) -> Array:
         """A row-major copy."""
@@ -167,6 +204,9 @@ class HostCall(Call):
 
     def handed(self, array: Array) -> Any:
         return self._source.hand_back(array if array.base is None else array.copy())  # no view of temporary memory
+
+    def sent(self, array: NumPyArray) -> Any:
+        return self.handed(array)
 
     def contiguous(self, array: Array, dtype: Any = None) -> Array:
         return self._keep(np.require(array, dtype, ["C", "A"]))

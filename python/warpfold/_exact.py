@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, describe
-from ._calls import call_of
+from ._calls import call_of, of_whole_arrays
 
 
 def _check(array: Array, name: str, argument: str) -> None:
@@ -15,6 +15,7 @@ def _check(array: Array, name: str, argument: str) -> None:
         raise TypeError(f"{name}: {argument} has dtype {array.dtype}; accepted are float32 and float64")
 
 
+@of_whole_arrays
 def exact_sum(a: Any) -> Any:
     """The true sum of all elements, rounded once: the same bits on every machine and for every order.
 

@@ -2,6 +2,7 @@
 """Convolution and correlation in two dimensions."""
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -119,6 +120,69 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full") -> Any:
         return _correlate(call, a, mask, finite_mask(call, by, name, mask), mode, leads, False, turned)
 
 
+def correlate_channels(images: Any, masks: Any, out: Any = None) -> Any:
+    """Correlations of images, summed over their channels: `torch.nn.functional.conv2d` without padding.
+
+    Result (n, o, y, x) is the sum over c, j, i of `images[n, c, y + j, x + i] * masks[o, c, j, i]`. Sums are in float32, or in
+    float64 for float64, integers and bool; float16 is rounded once. On a GPU nothing waits, and masks stay where they are.
+
+    Parameters
+    ----------
+    images : array of shape (count, channels, height, width)
+    masks : array of shape (outputs, channels, mask height, mask width)
+    out : array, optional
+        Where results go.
+
+    Returns
+    -------
+    array
+        Of shape (count, outputs, height - mask height + 1, width - mask width + 1), of the common floating-point type, and of the
+        kind of `images`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For another type; for other numbers of axes or channels, and masks that are empty or larger than the images.
+    """
+    with call_of("correlate_channels", images, "images") as call:
+        a, by = call.array, call.operand(masks, "masks")
+        if a.ndim != 4 or by.ndim != 4 or a.shape[1] != by.shape[1]:
+            raise ValueError(f"correlate_channels: images have shape {a.shape}, and masks {by.shape}; both have four axes, and as many "
+                             "channels in the second one")
+        extents = tuple(n - k + 1 for n, k in zip(a.shape[2:], by.shape[2:]))
+        if min(*by.shape[2:], *extents) < 1:
+            raise ValueError(f"correlate_channels: masks of shape {by.shape} are empty or larger than images of shape {a.shape}")
+        common = np.result_type(a.dtype, by.dtype)
+        common = common if common.kind == "f" else np.dtype(np.float64)
+        sums = np.dtype(np.float32) if common.itemsize == 2 else common
+        target = call.results(out, (a.shape[0], by.shape[0], *extents), common)
+        result = target.array if sums == common else call.empty(target.array.shape, sums)
+        plain = call.contiguous(result)
+        a = call.contiguous(a, sums)
+        by = call.contiguous(by, sums) if out is None else call.copied(by, sums)  # `out` may be the masks
+        if call.is_on_host:
+            _sum_channels(call, a, by, plain)
+        else:
+            call.engine.correlate_channels(a, by, plain)
+        for source, place in ((plain, result), (result, target.array)):
+            if source is not place:
+                call.copy(source, place)
+        return target.finish()
+
+
+def _sum_channels(call: Call, a: Array, masks: Array, out: Array) -> None:
+    """On the host: a correlation for each pair of channels."""
+    out[...] = 0
+    if out.size == 0:
+        return
+    part = np.empty((out.shape[0], *out.shape[2:]), out.dtype)
+    for c in range(a.shape[1]):
+        images = np.ascontiguousarray(a[:, c])
+        for o in range(masks.shape[0]):
+            call.engine.correlate_images(describe(images), describe(masks[o, c]), MODES["valid"], BORDERS["zero"], 0, 0, describe(part))
+            out[:, o] += part
+
+
 def _line(call: Call, name: str, values: Any) -> NumPyArray:
     """A finite mask of one axis."""
     line = call.on_host(values, name)
@@ -178,8 +242,9 @@ def separable_filter(a: Any, down: Any, across: Any, mode: str = "same", border:
         return _separable(call, _line(call, "down", down), _line(call, "across", across), mode, border)
 
 
+@functools.lru_cache(maxsize=64)
 def _gaussian(sigma: float, truncate: float) -> NumPyArray:
-    """Weights whose sum is 1."""
+    """Weights whose sum is 1. Not to be changed."""
     radius = int(truncate * sigma + 0.5)
     places = np.arange(-radius, radius + 1)
     weights = np.exp(-0.5 * (places / sigma) ** 2) if sigma > 0 else np.ones(1)
@@ -213,7 +278,8 @@ def gaussian_blur(a: Any, sigma: float | tuple[float, float], truncate: float = 
         raise ValueError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are finite and not negative, "
                          "sigma one number or two")
     with call_of("gaussian_blur", a) as call:
-        return _separable(call, _gaussian(pair[0], truncate), _gaussian(pair[1], truncate), "same", border)
+        down, across = (_gaussian(float(x), float(truncate)) for x in pair)
+        return _separable(call, down, across, "same", border)
 
 
-__all__ = ["convolve2d", "correlate2d", "separable_filter", "gaussian_blur"]
+__all__ = ["convolve2d", "correlate2d", "correlate_channels", "separable_filter", "gaussian_blur"]

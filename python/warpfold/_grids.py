@@ -2,6 +2,7 @@
 """Places of elements between edges, and histograms of points in several dimensions."""
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Sequence
@@ -40,19 +41,46 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     with call_of("digitize", x, "x") as call:
         array = call.array
         edges = call.on_host(bins, "bins")
-        np.digitize(np.empty(0), edges)  # its errors are those of the edges
-        if np.isnan(edges).any():
-            raise ValueError("digitize: bins has a NaN, which has no place among numbers")
-        decreases = bool(edges.size) and bool(edges[0] > edges[-1])
-        if np.result_type(edges.dtype, array.dtype).kind == "b":
-            edges = edges.view(np.uint8)
-        compared = _comparable(edges[::-1] if decreases else edges, array.dtype, "digitize")
-        ranks = call.empty(array.shape, np.int64)
+        is_narrow = not call.is_on_host and array.dtype.kind == "f" and array.dtype.itemsize < 8
+        if edges.ndim == 1 and edges.nbytes <= 4096:
+            compared, decreases = _sorted_of_bytes(edges.tobytes(), edges.dtype, array.dtype, bool(right), is_narrow)
+        else:
+            compared, decreases = _sorted(edges, array.dtype, bool(right), is_narrow)
+        target = call.results(None, array.shape, np.int64)
+        ranks = target.array
         call.engine.ranks(describe(array), describe(call.uploaded(compared)), bool(right), describe(ranks))
         if decreases:
             call.apply(MULTIPLY, ranks, -1, ranks)
             call.apply(ADD, ranks, compared.size, ranks)
-        return call.handed(ranks)
+        return target.finish()
+
+
+def _narrowed(edges: NumPyArray, less: bool) -> NumPyArray:
+    """Edges of float32 that are before the same numbers of float32 as those of float64: rounded down if an edge before a number is
+    less than it, else up."""
+    with np.errstate(over="ignore"):
+        narrow = edges.astype(np.float32)
+    away = narrow > edges if less else narrow < edges
+    return np.where(away, np.nextafter(narrow, np.float32(-np.inf if less else np.inf)), narrow)
+
+
+def _sorted(edges: NumPyArray, samples: np.dtype[Any], less: bool, is_narrow: bool) -> tuple[NumPyArray, bool]:
+    """Edges as they are compared with samples, increasing; and whether they decreased. Raises what `digitize` raises for edges."""
+    np.digitize(np.empty(0), edges)  # its errors are those of the edges
+    if np.isnan(edges).any():
+        raise ValueError("digitize: bins has a NaN, which has no place among numbers")
+    decreases = bool(edges.size) and bool(edges[0] > edges[-1])
+    if np.result_type(edges.dtype, samples).kind == "b":
+        edges = edges.view(np.uint8)
+    compared = _comparable(edges[::-1] if decreases else edges, samples, "digitize")
+    return _narrowed(compared, less) if is_narrow else compared, decreases
+
+
+@functools.lru_cache(maxsize=64)
+def _sorted_of_bytes(values: bytes, dtype: np.dtype[Any], samples: np.dtype[Any], less: bool,
+                     is_narrow: bool) -> tuple[NumPyArray, bool]:
+    """The same of few edges. Its results are not to be changed."""
+    return _sorted(np.frombuffer(values, dtype), samples, less, is_narrow)
 
 
 def _edges_of(call: Call, column: Array, bins: Any, limits: Any) -> NumPyArray:
@@ -95,8 +123,8 @@ def _grid(call: Call, columns: list[Array], bins: Any, range: Any, density: bool
         total = found.sum()
         for axis, edge in enumerate(edges):
             found = found / np.diff(edge).reshape([-1 if k == axis else 1 for k, _ in enumerate(shape)])
-        result = call.uploaded(found / total)
-    return call.handed(result), [call.handed(call.uploaded(edge)) for edge in edges]
+        return call.sent(found / total), [call.sent(edge) for edge in edges]
+    return call.handed(result), [call.sent(edge) for edge in edges]
 
 
 def _shapes_agree(name: str, arrays: Sequence[Array]) -> None:

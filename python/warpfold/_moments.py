@@ -10,7 +10,7 @@ import numpy as np
 
 from ._arrays import (FLOAT32, FLOAT64, Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional,
                       length_of)
-from ._calls import DIVIDE, MAXIMUM, SUBTRACT, Call, call_of
+from ._calls import DIVIDE, MAXIMUM, SUBTRACT, Call, call_of, of_whole_arrays
 from ._reductions import SUM, Axis, _chosen, _fold, _kept, _mask, _shape
 
 
@@ -28,9 +28,10 @@ def _mean_types(array: Shaped, dtype: Any, call: str) -> tuple[np.dtype[Any], np
 
 def _means(call: Call, axes: Sequence[int], mask: Array | None, means: Array) -> Any:
     """`means` of floating-point numbers. Returns the numbers of elements."""
-    _fold(call, SUM, call.array, axes, mask, means)
     number = _chosen(call, axes, mask, means.shape)
-    call.apply(DIVIDE, means, number, means)
+    if call.is_on_host or mask is not None or not call.engine.mean_of_all(call.array, means):
+        _fold(call, SUM, call.array, axes, mask, means)
+        call.apply(DIVIDE, means, number, means)
     return number
 
 
@@ -41,6 +42,7 @@ def _has_one_below(call: Call, numbers: Any, limit: float) -> bool:
     return bool(np.any(np.less(numbers, limit))) if call.is_on_host else False
 
 
+@of_whole_arrays
 def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
     """Arithmetic mean over axes, as `numpy.mean`.
 
@@ -56,12 +58,13 @@ def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
         means = result if inner == chosen else call.empty(result.shape, inner)
         number = _means(call, axes, mask, means)
         if _has_one_below(call, number, 1):
-            warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=2)
+            warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=3)
         if means is not result:
             call.copy(means, result)
         return target.finish()
 
 
+@of_whole_arrays
 def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
         where: Any = True) -> Any:
     """Variance over axes, as `numpy.var`: the sum of squared deviations from the mean, divided by the number of elements
@@ -76,7 +79,10 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
         inner, chosen = _mean_types(array, dtype, "var")
         target = call.results(out, _shape(array, axes, keepdims), chosen)
         result = _kept(target.array, axes, keepdims)
-        squares = call.filled(result.shape, 0, inner) if call.is_on_host else call.empty(result.shape, inner)
+        if call.is_on_host:
+            squares = call.filled(result.shape, 0, inner)
+        else:
+            squares = result if out is None and inner == chosen else call.empty(result.shape, inner)
         number: Any = length_of(array, axes)
         means = None
         if call.is_on_host or mask is not None:  # a GPU finds the means of all elements in the same pass
@@ -92,7 +98,7 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
             call.apply(SUBTRACT, number, ddof, divisor)
             call.apply(MAXIMUM, divisor, 0, divisor)
         if _has_one_below(call, divisor, np.nextafter(0, 1)):
-            warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
+            warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
         call.apply(DIVIDE, squares, divisor, result)
         return target.finish()
 

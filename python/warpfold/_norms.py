@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import FLOAT64, Array, NumPyArray, axes_last, axes_of, describe, length_of
-from ._calls import MAXIMUM as LARGER, MULTIPLY, Call, call_of
+from ._calls import MAXIMUM as LARGER, MULTIPLY, Call, call_of, of_whole_arrays
 from ._reductions import MAXIMUM, MINIMUM, SUM, Axis, _count, _fold, _kept, _shape
 
 SMALLEST, LARGEST = 2.0**-900, 2.0**1000  # sums of squares between them have lost nothing
@@ -85,11 +85,13 @@ def _norm(call: Call, array: Array, axes: tuple[int, ...], order: float, result:
     elif call.is_on_host:
         _of_order(call, array, axes, order, result)
     else:
-        norms = call.empty(result.shape, np.float64)
+        norms = result if array.dtype.itemsize > 2 else call.empty(result.shape, np.float64)
         call.engine.norm(order, describe(axes_last(array, axes)), length_of(array, axes), describe(norms))
-        call.copy(norms, result)
+        if norms is not result:
+            call.copy(norms, result)
 
 
+@of_whole_arrays
 def norm(x: Any, ord: float | None = None, axis: Axis = None, keepdims: bool = False) -> Any:
     """Norm of vectors, as `numpy.linalg.norm`.
 

@@ -9,15 +9,18 @@ import numpy as np
 
 from ._arrays import (Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional, fold_type, length_of,
                       one_axis)
-from ._calls import EQUAL, NOT_EQUAL, Call, call_of
+from ._calls import EQUAL, NOT_EQUAL, Call, call_of, of_whole_arrays
 
 SUM, PRODUCT, MINIMUM, MAXIMUM = range(4)  # `operation` in python/src/calls.hpp
 OPERATIONS = {"sum": SUM, "prod": PRODUCT, "min": MINIMUM, "max": MAXIMUM}
 Axis = int | Sequence[int] | None
+NO_VALUE: Any = np._NoValue
 INTEGERS: tuple[np.dtype[Any], np.dtype[Any]] = np.dtype(np.int64), np.dtype(np.uint64)
 
 
 def _shape(array: Shaped, axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
+    if len(axes) == len(array.shape) and not keepdims:
+        return ()
     if keepdims:
         return tuple(1 if k in axes else extent for k, extent in enumerate(array.shape))
     return tuple(extent for k, extent in enumerate(array.shape) if k not in axes)
@@ -30,7 +33,7 @@ def _kept(result: Array, axes: Sequence[int], keepdims: bool) -> Array:
 
 def _mask(call: Call, where: Any, axes: Sequence[int]) -> Array | None:
     """`where` as bool of the shape of the array, the reduced axes last; None if it chooses all elements."""
-    if where is True or where is np._NoValue:
+    if where is True or where is NO_VALUE:
         return None
     mask = call.cast(call.operand(where, "where"), np.bool_)
     return axes_last(call.broadcast(mask, call.array.shape), axes)
@@ -98,7 +101,7 @@ def _accumulate(name: str, op: int, a: Any, axis: Axis, dtype: Any, out: Any, ke
             _logical(call, op == PRODUCT, axes, mask, result)
         else:
             _fold(call, op, array, axes, mask, result)
-        if initial is not np._NoValue:
+        if initial is not NO_VALUE:
             call.apply(op, result, np.asarray(initial).astype(chosen), result)
         return target.finish()
 
@@ -112,7 +115,8 @@ def _logical(call: Call, every: bool, axes: Sequence[int], mask: Array | None, r
         call.apply(NOT_EQUAL, counts, 0, result)
 
 
-def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue,
+@of_whole_arrays
+def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE,
         where: Any = True) -> Any:
     """Sum of elements over axes, as `numpy.sum`.
 
@@ -151,8 +155,9 @@ def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
     return _accumulate("sum", SUM, a, axis, dtype, out, keepdims, initial, where)
 
 
+@of_whole_arrays
 def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
-         initial: Any = np._NoValue, where: Any = True) -> Any:
+         initial: Any = NO_VALUE, where: Any = True) -> Any:
     """Product of elements over axes, as `numpy.prod`. Parameters, results and errors are those of `sum`."""
     return _accumulate("prod", PRODUCT, a, axis, dtype, out, keepdims, initial, where)
 
@@ -162,7 +167,7 @@ def _extreme(name: str, op: int, a: Any, axis: Axis, out: Any, keepdims: bool, i
         array = call.array
         axes = axes_of(axis, array.ndim)
         mask = _mask(call, where, axes)
-        has_initial = initial is not np._NoValue
+        has_initial = initial is not NO_VALUE
         if mask is not None and not has_initial:
             raise ValueError(f"{name}: with `where`, `initial` is needed: an extreme of no elements is not defined")
         if length_of(array, axes) == 0 and not has_initial:
@@ -175,7 +180,8 @@ def _extreme(name: str, op: int, a: Any, axis: Axis, out: Any, keepdims: bool, i
         return target.finish()
 
 
-def min(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue,
+@of_whole_arrays
+def min(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE,
         where: Any = True) -> Any:
     """Smallest element over axes, as `numpy.min`. A NaN among the elements gives NaN.
 
@@ -185,12 +191,14 @@ def min(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, init
     return _extreme("min", MINIMUM, a, axis, out, keepdims, initial, where)
 
 
-def max(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue,
+@of_whole_arrays
+def max(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE,
         where: Any = True) -> Any:
     """Largest element over axes, as `numpy.max`; see `min`."""
     return _extreme("max", MAXIMUM, a, axis, out, keepdims, initial, where)
 
 
+@of_whole_arrays
 def minmax(a: Any, axis: Axis = None, keepdims: bool = False) -> tuple[Any, Any]:
     """Smallest and largest elements over axes: `(min(a, axis), max(a, axis))`. Over all axes of an array without gaps in one pass."""
     with call_of("minmax", a) as call:
@@ -210,8 +218,8 @@ def minmax(a: Any, axis: Axis = None, keepdims: bool = False) -> tuple[Any, Any]
 def _extremes(call: Call, array: Array) -> tuple[Any, Any]:
     """The smallest and the largest element, of an array that has some. Waits."""
     both = call.empty((2,), array.dtype)
-    call.engine.min_max(fold_type(array.dtype), describe(array), array.size, describe(both[0:1].squeeze((0,))),
-                        describe(both[1:2].squeeze((0,))))
+    call.engine.min_max(fold_type(array.dtype), describe(array), array.size, describe(both[0, ...]),
+                        describe(both[1, ...]))
     found = call.to_host(both)
     return found[0], found[1]
 
@@ -225,16 +233,19 @@ def _test(name: str, every: bool, a: Any, axis: Axis, out: Any, keepdims: bool, 
         return target.finish()
 
 
+@of_whole_arrays
 def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
     """Whether an element is not zero, over axes, as `numpy.any`. Parameters and errors are those of `sum`."""
     return _test("any", False, a, axis, out, keepdims, where)
 
 
+@of_whole_arrays
 def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
     """Whether no element is zero, over axes, as `numpy.all`. Parameters and errors are those of `sum`."""
     return _test("all", True, a, axis, out, keepdims, where)
 
 
+@of_whole_arrays
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """Number of elements that are not zero, over axes, as `numpy.count_nonzero`."""
     with call_of("count_nonzero", a) as call:
@@ -262,6 +273,7 @@ def _arg(name: str, smallest: bool, a: Any, axis: int | None, out: Any, keepdims
         return target.finish()
 
 
+@of_whole_arrays
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Index of the smallest element along an axis, or in the flattened array, as `numpy.argmin`.
 
@@ -270,6 +282,7 @@ def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
     return _arg("argmin", True, a, axis, out, keepdims)
 
 
+@of_whole_arrays
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Index of the largest element, as `numpy.argmax`; see `argmin`."""
     return _arg("argmax", False, a, axis, out, keepdims)

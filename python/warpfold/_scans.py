@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._arrays import Array, NumPyArray, axes_last, describe, describe_optional, fold_type, one_axis
-from ._calls import Call, call_of
+from ._calls import Call, call_of, of_whole_arrays
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, PRODUCT, SUM, _is_direct, result_type
 
 
@@ -140,6 +140,7 @@ def scan(a: Any, op: str = "sum", axis: int | None = None, dtype: Any = None, ou
     return _scan("scan", number, a, axis, dtype, out, _Extras(reverse, exclusive, initial, segments))
 
 
+@of_whole_arrays
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Cumulative sums along an axis, or of the flattened array, as `numpy.cumsum`.
 
@@ -149,11 +150,13 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
     return _scan("cumsum", SUM, a, axis, dtype, out)
 
 
+@of_whole_arrays
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Cumulative products, as `numpy.cumprod`; see `cumsum`."""
     return _scan("cumprod", PRODUCT, a, axis, dtype, out)
 
 
+@of_whole_arrays
 def cummax(a: Any, axis: int | None = None, out: Any = None) -> Any:
     """Cumulative maxima, as `numpy.maximum.accumulate`; of the flattened array if `axis` is None.
 
@@ -162,6 +165,7 @@ def cummax(a: Any, axis: int | None = None, out: Any = None) -> Any:
     return _scan("cummax", MAXIMUM, a, axis, None, out)
 
 
+@of_whole_arrays
 def cummin(a: Any, axis: int | None = None, out: Any = None) -> Any:
     """Cumulative minima, as `numpy.minimum.accumulate`; see `cummax`."""
     return _scan("cummin", MINIMUM, a, axis, None, out)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Histograms by NumPy's rules.
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <string>
 
 #include "python/src/bin_of.hpp"
 #include "python/src/gpu/calls.hpp"
@@ -59,16 +62,80 @@ void fill_between(const gpu& on, const array& samples, const array& edges, const
     fill<E>(on, samples, bin_of, weights, sums);
 }
 
+// Samples of type E without gaps.
 template <class E>
-struct ranking {
-    __device__ void operator()(std::uint64_t k) const { out[k] = rank_between(edges, count, less, samples.load<E>(k)); }
+struct plain_elements {
+    template <class A>
+    __device__ A load(std::uint64_t k) const {
+        return data[k];
+    }
 
-    device_elements samples;
-    const E* edges;
-    std::uint64_t count;
-    bool less;
-    std::int64_t* out;
+    const E* data;
 };
+
+constexpr std::uint64_t most_edges = std::uint64_t{1} << 30;
+constexpr unsigned rank_threads = 256, samples_in_flight = 4; // of a thread
+constexpr std::size_t most_staged_bytes = 8192;               // of edges: more would cost occupancy
+
+// out[k] = rank_between(edges, count, less, samples[k]). Edges are staged in shared memory, if it was given. A thread searches
+// the ranks of several samples at once, by the same halves: `first_half` is the largest power of two up to `count`.
+template <class E, class Samples>
+__global__ void rank_kernel(std::uint64_t n, Samples samples, const E* edges, unsigned count, unsigned first_half,
+                            bool is_staged, bool less, std::int64_t* out) {
+    extern __shared__ unsigned char room[];
+    if (is_staged) {
+        E* const staged = reinterpret_cast<E*>(room);
+        for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
+            staged[k] = edges[k];
+        }
+        __syncthreads();
+        edges = staged;
+    }
+    constexpr std::uint64_t tile = std::uint64_t{rank_threads} * samples_in_flight;
+    for (std::uint64_t begin = blockIdx.x * tile; begin < n; begin += gridDim.x * tile) {
+        E x[samples_in_flight];
+        unsigned rank[samples_in_flight];
+#pragma unroll
+        for (unsigned j = 0; j < samples_in_flight; ++j) {
+            const std::uint64_t k = begin + j * rank_threads + threadIdx.x;
+            x[j] = k < n ? samples.template load<E>(k) : E{};
+            rank[j] = 0;
+        }
+        for (unsigned half = first_half; half != 0; half /= 2) {
+#pragma unroll
+            for (unsigned j = 0; j < samples_in_flight; ++j) {
+                const unsigned next = rank[j] + half;
+                const E edge = edges[min(next, count) - 1];
+                rank[j] = next <= count && is_before(edge, x[j], less) ? next : rank[j];
+            }
+        }
+#pragma unroll
+        for (unsigned j = 0; j < samples_in_flight; ++j) {
+            const std::uint64_t k = begin + j * rank_threads + threadIdx.x;
+            if (k < n) {
+                out[k] = static_cast<std::int64_t>(rank[j]);
+            }
+        }
+    }
+}
+
+template <class E, class Samples>
+void search(const gpu& on, std::uint64_t n, const Samples& samples, const E* edges, std::uint64_t count, bool less,
+            std::int64_t* out) {
+    if (n == 0) {
+        return;
+    }
+    if (count > most_edges) {
+        throw invalid_argument("warpfold: there are " + std::to_string(count) + " edges, more than 2^30");
+    }
+    const std::size_t bytes = count * sizeof(E);
+    const bool is_staged = bytes <= most_staged_bytes;
+    const std::uint64_t tiles = (n - 1) / (std::uint64_t{rank_threads} * samples_in_flight) + 1;
+    const std::uint64_t most = std::uint64_t{detail::device_attribute<cudaDevAttrMultiProcessorCount>()} * 8; // blocks
+    detail::pdl_launch({}, rank_kernel<E, Samples>, static_cast<unsigned>(std::min(tiles, most)), rank_threads,
+                       is_staged ? bytes : 0, on.stream, n, samples, edges, static_cast<unsigned>(count),
+                       static_cast<unsigned>(std::bit_floor(count)), is_staged, less, out);
+}
 
 template <class E>
 struct appending {
@@ -96,12 +163,21 @@ void with_edge_type(const array& edges, const Work& work) {
 } // namespace
 
 void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out) {
-    with_edge_type(edges, [&](auto zero) {
+    const auto by = [&](auto zero) {
         using E = decltype(zero);
-        for_each(on, samples.size(),
-                 ranking<E>{device_elements(samples), edges.required<const E>(edges.type), edges.size(), less,
-                            out.required<std::int64_t>(element::int64)});
-    });
+        const E* const sorted = edges.required<const E>(edges.type);
+        auto* const to = out.required<std::int64_t>(element::int64);
+        if (const E* const plain = samples.contiguous<const E>(edges.type)) {
+            search<E>(on, samples.size(), plain_elements<E>{plain}, sorted, edges.size(), less, to);
+        } else {
+            search<E>(on, samples.size(), device_elements(samples), sorted, edges.size(), less, to);
+        }
+    };
+    if (edges.type == element::float32) {
+        by(float{});
+    } else {
+        with_edge_type(edges, by);
+    }
 }
 
 void append_bins(const gpu& on, const array& samples, const array& edges, const array& out) {

@@ -32,6 +32,8 @@ void apply(const gpu& on, arithmetic op, element fold, const array& in, const ar
 
 void reduce(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
             const array& out);
+// The mean of all elements, float32 or float64 without gaps, in one launch. False where it is not computed: for other arrays.
+bool mean_of_all(const gpu& on, const array& in, const array& out);
 void count_nonzero(const gpu& on, const array& in, std::uint64_t length, const array* mask, const array& out);
 // `out` is contiguous, of the type `fold`. `means` are needed with a mask only: without, one pass gives both.
 void squared_deviations(const gpu& on, element fold, const array& in, std::uint64_t length, const array* mask,
@@ -42,8 +44,8 @@ void min_max(const gpu& on, element fold, const array& in, std::uint64_t length,
 // Offsets that decrease give unspecified results; those outside `in` are taken as its ends.
 void segment_reduce(const gpu& on, operation op, element fold, const array& in, const array& offsets, const array& out);
 
-// The sum of |x|^order over each segment, to the power 1 / order; in float64. Orders are positive and finite. Squares neither
-// overflow nor underflow in between.
+// The sum of |x|^order over each segment, to the power 1 / order; added in float64. Orders are positive and finite. Squares
+// neither overflow nor underflow in between. Results of float32 are float32, others float64.
 void norm(const gpu& on, double order, const array& in, std::uint64_t length, const array& out);
 
 void scan(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* heads,
@@ -52,6 +54,7 @@ void scan(const gpu& on, operation op, element fold, const array& in, std::uint6
 // Outputs hold as many elements as there are such; arrays are contiguous.
 void select(const gpu& on, const array& in, const array& flags, const array& out, const array* rejected);
 // Waits.
+std::uint64_t unique(const gpu& on, const array& in, const array& values);
 std::uint64_t run_length_encode(const gpu& on, const array& in, const array& values, const array& lengths);
 
 void exact_sum(const gpu& on, const array& in, const array& out);
@@ -61,6 +64,7 @@ void exact_dot(const gpu& on, const array& a, const array& b, const array& out);
 void histogram(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums);
 void count_values(const gpu& on, const array& samples, const array* weights, const array& sums);
 
+// `edges` have the type that samples are compared in: int64, uint64, float32 or float64.
 void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out);
 void append_bins(const gpu& on, const array& samples, const array& edges, const array& out);
 
@@ -71,6 +75,9 @@ void correlate_images(const gpu& on, const array& in, const array& mask, int whi
 void correlate_separable(const gpu& on, const array& in, const array& across, const array& down, int which, int outside,
                          const array& out);
 // Here all arrays are in device memory.
+// Images of shape (count, channels, height, width) and masks of (outputs, channels, height, width), float32 or float64: result
+// (n, o, y, x) is the sum over c, j, i of in[n, c, y + j, x + i] * masks[o, c, j, i]. Arrays have no gaps and one type.
+void correlate_channels(const gpu& on, const array& in, const array& masks, const array& out);
 void correlate_products(const gpu& on, element fold, const array& in, const array& mask, std::int64_t lead,
                         const array& out);
 void correlate_image_products(const gpu& on, element fold, const array& in, const array& mask, extent2 lead,

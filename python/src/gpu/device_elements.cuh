@@ -2,7 +2,6 @@
 // Arrays of any type and layout in kernels, and arrays of one call.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -80,7 +79,7 @@ class temporary {
 public:
     temporary(const gpu& on, element type, const std::vector<std::int64_t>& shape)
         : memory_(on.stream, bytes_of(type, shape)),
-          array_(static_cast<char*>(memory_.data()), type, shape, row_major(type, shape)) {}
+          array_(static_cast<char*>(memory_.data()), type, shape, row_major(shape, size_of(type))) {}
 
     [[nodiscard]] const array& get() const noexcept { return array_; }
     template <class T>
@@ -95,15 +94,6 @@ private:
             bytes *= static_cast<std::size_t>(extent);
         }
         return bytes;
-    }
-    static std::vector<std::int64_t> row_major(element type, const std::vector<std::int64_t>& shape) {
-        std::vector<std::int64_t> strides(shape.size());
-        std::int64_t next = size_of(type);
-        for (std::size_t d = shape.size(); d-- > 0;) {
-            strides[d] = next;
-            next *= std::max<std::int64_t>(shape[d], 1);
-        }
-        return strides;
     }
 
     detail::stream_ordered_memory memory_;

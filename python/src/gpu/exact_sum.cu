@@ -3,6 +3,7 @@
 
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
+#include "python/src/gpu/stream_workspace.hpp"
 
 namespace warpfold::python::on_gpu {
 
@@ -10,7 +11,8 @@ void exact_sum(const gpu& on, const array& in, const array& out) {
     const auto run = [&](auto zero) {
         using T = decltype(zero);
         const contiguous_input<T> values(on, in);
-        warpfold::exact_sum(on, values.data(), in.size(), out.required<T>(in.type));
+        const workspace_of_stream memory(on, exact_sum_workspace());
+        warpfold::exact_sum(memory.target(), values.data(), in.size(), out.required<T>(in.type));
     };
     if (in.type == element::float32) {
         run(float{});
@@ -23,7 +25,8 @@ void exact_dot(const gpu& on, const array& a, const array& b, const array& out) 
     const auto run = [&](auto zero) {
         using T = decltype(zero);
         const contiguous_input<T> left(on, a), right(on, b);
-        warpfold::exact_dot(on, left.data(), right.data(), a.size(), out.required<T>(a.type));
+        const workspace_of_stream memory(on, exact_sum_workspace());
+        warpfold::exact_dot(memory.target(), left.data(), right.data(), a.size(), out.required<T>(a.type));
     };
     if (a.type == element::float32) {
         run(float{});

@@ -78,10 +78,31 @@ bool places_in(const gpu& on, bool smallest, const array& in, std::uint64_t leng
         return false;
     }
     using A = decltype(map{}(T{}, 0));
-    detail::into_axes<A, true>("arg_extreme", on, *from, last_axes(in, out), *to, map{!smallest}, typename map::op{},
-                               typename map::place{});
+    if (fold_all<A, T, std::int64_t>(on, in, element::int64, out, map{!smallest}, typename map::op{},
+                                     typename map::place{}, "arg_extreme")) {
+        return true;
+    }
+    const workspace_of_stream memory(on, along_axis_workspace(sizeof(A)));
+    detail::into_axes<A, true>("arg_extreme", memory.target(), *from, last_axes(in, out), *to, map{!smallest},
+                               typename map::op{}, typename map::place{});
     return true;
 }
+
+// Where both results of an array go.
+template <class T>
+struct two_places {
+    struct both {
+        WARPFOLD_HD void operator=(const extremes<T>& found) const { // NOLINT(misc-unconventional-assign-operator)
+            *places.smallest = found.smallest;
+            *places.largest = found.largest;
+        }
+        two_places places;
+    };
+    WARPFOLD_HD both operator*() const { return {*this}; }
+
+    T* smallest;
+    T* largest;
+};
 
 } // namespace
 
@@ -126,14 +147,13 @@ void min_max(const gpu& on, element fold, const array& in, std::uint64_t length,
     const bool is_done = smallest.size() == 1 && with_common_type(in.type, [&](auto zero) {
                              using T = decltype(zero);
                              const T* const all = in.contiguous<const T>(in.type);
-                             if (all == nullptr) {
+                             T* const first = smallest.contiguous<T>(in.type);
+                             T* const last = largest.contiguous<T>(in.type);
+                             if (all == nullptr || first == nullptr || last == nullptr) {
                                  return false;
                              }
-                             const temporary both(on, in.type, {2});
-                             warpfold::min_max(on, all, in.size(), both.as<extremes<T>>());
-                             char* const found = both.as<char>();
-                             copy(on, array(found, in.type, {}, {}), smallest);
-                             copy(on, array(found + sizeof(T), in.type, {}, {}), largest);
+                             const workspace_of_stream memory(on, reduce_workspace(sizeof(extremes<T>)));
+                             warpfold::min_max(memory.target(), all, in.size(), two_places<T>{first, last});
                              return true;
                          });
     if (!is_done) {

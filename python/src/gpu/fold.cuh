@@ -8,6 +8,7 @@
 
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
+#include "python/src/gpu/stream_workspace.hpp"
 #include "warpfold/along_axis.cuh"
 #include "warpfold/reduce.cuh"
 
@@ -24,19 +25,35 @@ inline axes last_axes(const array& in, const array& out) {
     return axes(last);
 }
 
+// One result of all elements of type T in one launch, if both arrays have no gaps: `*out = result(op over map(x))`.
+template <class A, class T, class R, class Map, class Op, class Result>
+bool fold_all(const gpu& on, const array& in, element type, const array& out, const Map& map, const Op& op,
+              const Result& result, const char* call) {
+    const auto* const all = in.contiguous<const T>(in.type);
+    auto* const one = out.contiguous<R>(type);
+    if (out.size() != 1 || all == nullptr || one == nullptr) {
+        return false;
+    }
+    const workspace_of_stream memory(on, reduce_workspace(sizeof(A)));
+    detail::reduce_engine<gpu>::into<A>(memory.target(), all, in.size(), map, op, result, one, call);
+    return true;
+}
+
 // Folds elements of type T in place, if both arrays are views of their types. `result` is a type of R's size.
 template <class T, class R, class Op>
 bool fold_in_place(const gpu& on, const array& in, element result, const array& out, const Op& op) {
     const auto* const all = in.contiguous<const T>(in.type);
     auto* const one = out.contiguous<R>(result);
     if (out.size() == 1 && all != nullptr && one != nullptr) {
-        warpfold::reduce(on, all, in.size(), one, op);
+        const workspace_of_stream memory(on, reduce_workspace(sizeof(R)));
+        warpfold::reduce(memory.target(), all, in.size(), one, op);
         return true;
     }
     const auto from = in.view<const T>(in.type);
     const auto to = out.view<R>(result);
     if (from && to) {
-        reduce_along(on, *from, last_axes(in, out), *to, op);
+        const workspace_of_stream memory(on, along_axis_workspace(sizeof(R)));
+        reduce_along(memory.target(), *from, last_axes(in, out), *to, op);
     }
     return from && to;
 }

@@ -8,6 +8,7 @@
 
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
+#include "python/src/gpu/stream_workspace.hpp"
 #include "python/src/operations.hpp"
 #include "warpfold/along_axis.cuh"
 
@@ -26,7 +27,8 @@ void scan_rows(const gpu& on, const array& in, std::uint64_t length, const array
     const auto from = view_as<const A>(in);
     const auto to = view_as<A>(out);
     if (from && to) {
-        inclusive_scan_along(on, *from, -1, *to, op);
+        const workspace_of_stream memory(on, scan_along_workspace<A, A, Op>(in.size()));
+        inclusive_scan_along(memory.target(), *from, -1, *to, op);
         return;
     }
     const std::vector<std::uint64_t> extents{out.size() / length, length};

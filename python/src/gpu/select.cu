@@ -89,4 +89,12 @@ std::uint64_t run_length_encode(const gpu& on, const array& in, const array& val
     });
 }
 
+std::uint64_t unique(const gpu& on, const array& in, const array& values) {
+    return with_bits(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        return warpfold::unique(on, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
+                                equal_numbers{in.type >= element::float16});
+    });
+}
+
 } // namespace warpfold::python::on_gpu

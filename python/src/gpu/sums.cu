@@ -29,7 +29,8 @@ bool transform_in_place(const gpu& on, const array& in, const array& out, const 
     const auto from = in.view<const T>(in.type);
     const auto to = out.view<R>(out.type);
     if (from && to) {
-        transform_reduce_along(on, *from, last_axes(in, out), *to, map);
+        const workspace_of_stream memory(on, along_axis_workspace(sizeof(R)));
+        transform_reduce_along(memory.target(), *from, last_axes(in, out), *to, map);
     }
     return from && to;
 }
@@ -55,6 +56,28 @@ bool sum_in_place(const gpu& on, const array& in, const array& out) {
     });
 }
 
+// All elements in one launch.
+bool product_in_place(const gpu& on, const array& in, const array& out) {
+    const auto of = [&](auto zero) {
+        using T = decltype(zero);
+        return fold_all<T, T, T>(on, in, out.type, out, detail::identity_map{}, product{}, detail::identity_result{},
+                                 "reduce");
+    };
+    if (in.type != out.type) {
+        return false;
+    }
+    return in.type == element::float32   ? of(float{})
+           : in.type == element::float64 ? of(double{})
+                                         : in.type == element::int64 && of(std::int64_t{});
+}
+
+template <class T>
+struct divided {
+    WARPFOLD_HD T operator()(const T& total) const { return total / number; }
+
+    T number;
+};
+
 template <class A>
 void fold_in(const gpu& on, operation op, const array& in, std::uint64_t length, const array* mask, const array& out) {
     if (op == operation::sum) {
@@ -68,7 +91,7 @@ void fold_in(const gpu& on, operation op, const array& in, std::uint64_t length,
 
 void sum_or_product(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
                     const array& out) {
-    if (op == operation::sum && mask == nullptr && sum_in_place(on, in, out)) {
+    if (mask == nullptr && (op == operation::sum ? sum_in_place(on, in, out) : product_in_place(on, in, out))) {
         return;
     }
     switch (signed_of(fold)) {
@@ -76,6 +99,16 @@ void sum_or_product(const gpu& on, operation op, element fold, const array& in, 
     case element::float32: return fold_in<float>(on, op, in, length, mask, out);
     default: return fold_in<double>(on, op, in, length, mask, out);
     }
+}
+
+bool mean_of_all(const gpu& on, const array& in, const array& out) {
+    const auto of = [&](auto zero) {
+        using T = decltype(zero);
+        return in.size() != 0 && in.type == out.type &&
+               fold_all<T, T, T>(on, in, out.type, out, detail::identity_map{}, sum{},
+                                 divided<T>{static_cast<T>(in.size())}, "mean");
+    };
+    return in.type == element::float32 ? of(float{}) : in.type == element::float64 && of(double{});
 }
 
 void count_nonzero(const gpu& on, const array& in, std::uint64_t length, const array* mask, const array& out) {

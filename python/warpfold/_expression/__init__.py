@@ -5,13 +5,14 @@ from __future__ import annotations
 import concurrent.futures
 import ctypes
 import functools
+import math
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import Array, describe, fold_type
+from .._arrays import Array, address_of, describe, fold_type
 from .._calls import Call, call_of
 from .._devices import gpu_module
 from .._reductions import OPERATIONS, _sum_type
@@ -25,10 +26,24 @@ class _Code(NamedTuple):
     """What an operation is for some types."""
 
     value: source.Value
-    dtypes: tuple[np.dtype[Any], ...]
 
     def result(self, op: str | None) -> np.dtype[Any]:
         return _sum_type(self.value.dtype) if op in ("sum", "prod") else self.value.dtype
+
+
+class _Operands(NamedTuple):
+    """Arrays of a call, without gaps: of its shape, or of one element each."""
+
+    shape: tuple[int, ...]
+    arrays: list[Array]
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def elements(self) -> tuple[source.Elements, ...]:
+        return tuple(source.Elements(array.dtype, array.shape != self.shape) for array in self.arrays)
 
 
 class Operation:
@@ -44,7 +59,7 @@ class Operation:
         self._expression, self.names = trace.of_text(function) if isinstance(function, str) else trace.of_function(function)
         if not self.names:
             raise ValueError(f"op: {self._text!r} has no operands")
-        self._codes: dict[tuple[np.dtype[Any], ...], _Code] = {}
+        self._codes: dict[tuple[Any, ...], _Code] = {}
 
     def __repr__(self) -> str:
         return f"<warpfold operation {self._text!r} of {', '.join(self.names)}>"
@@ -54,8 +69,9 @@ class Operation:
 
         Parameters
         ----------
-        arrays : arrays of one shape
-            One for each name, of bool, integers, float32 or float64. Those with gaps are copied.
+        arrays : arrays
+            One for each name, of bool, integers or floating-point numbers, of shapes that broadcast. Those with gaps are copied,
+            and those that broadcast, except arrays of one element. Numbers of Python take the type of the others, as in NumPy.
         out : array, optional
             Where results go.
 
@@ -67,14 +83,19 @@ class Operation:
         Raises
         ------
         TypeError, ValueError
-            For types that the functions do not have, another number of arrays, and other shapes.
+            For types that the functions do not have, another number of arrays, and shapes that do not broadcast.
+        OverflowError
+            For an int of Python that the type of the others does not have.
         RuntimeError
             If there is no compiler for the device.
         """
         with self._call(arrays) as call:
             code, operands = self._operands(call, arrays)
-            target = call.results(out, call.array.shape, code.value.dtype)
+            target = call.results(out, operands.shape, code.value.dtype)
             result = call.contiguous(target.array)
+            if out is not None:
+                operands = _Operands(operands.shape, [
+                    call.copied(array, array.dtype) if _is_overwritten(array, result) else array for array in operands.arrays])
             _run(call, code, operands, None, result)
             if result is not target.array:
                 call.copy(result, target.array)
@@ -100,14 +121,14 @@ class Operation:
             raise ValueError(f"op: the reduction is {op!r}, and must be one of {', '.join(map(repr, REDUCTIONS))}")
         with self._call(arrays) as call:
             code, operands = self._operands(call, arrays)
-            size = call.array.size
+            size = operands.size
             if size == 0 and op in ("min", "max"):
-                raise ValueError(f"op: zero-size arrays to a reduction that has no identity: they have shape {call.array.shape}")
+                raise ValueError(f"op: zero-size arrays to a reduction that has no identity: they have shape {operands.shape}")
             if op == "exact_sum":
                 return _exact_sum(call, code, operands)
             target = call.results(None, (), code.result(op))
             count = -(-size // source.PART) if call.is_on_host else min(-(-size // source.BLOCK_THREADS), MOST_BLOCKS)
-            parts = call.empty((count,), code.result(op))
+            parts = call.empty((count,), np.float32 if target.array.dtype == source.HALF else target.array.dtype)
             _run(call, code, operands, op, parts)
             call.engine.reduce(OPERATIONS[op], fold_type(parts.dtype), describe(parts), parts.size, None, describe(target.array))
             return target.finish()
@@ -117,39 +138,55 @@ class Operation:
             raise TypeError(f"op: {self._text!r} has operands {', '.join(self.names)}, and got {len(arrays)} arrays")
         return call_of("op", arrays[0], self.names[0])
 
-    def _operands(self, call: Call, arrays: tuple[Any, ...]) -> tuple[_Code, list[Array]]:
+    def _operands(self, call: Call, arrays: tuple[Any, ...]) -> tuple[_Code, _Operands]:
         operands = [call.array, *(call.operand(x, name) for x, name in zip(arrays[1:], self.names[1:]))]
-        for name, array in zip(self.names, operands):
-            if array.shape != call.array.shape:
-                raise ValueError(f"op: {name} has shape {array.shape}, and {self.names[0]} {call.array.shape}")
-        dtypes = tuple(array.dtype for array in operands)
+        shape = call.array.shape
+        if any(array.shape != shape for array in operands):
+            try:
+                shape = np.broadcast_shapes(*(array.shape for array in operands))
+            except ValueError:
+                shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(self.names, operands))
+                raise ValueError(f"op: the shapes do not broadcast: {shapes}") from None
+        dtypes = tuple(type(x) if type(x) in (int, float) else array.dtype for x, array in zip(arrays, operands))
         if dtypes not in self._codes:
-            self._codes[dtypes] = _Code(source.value_of(self._expression, dtypes), dtypes)
-        return self._codes[dtypes], [call.contiguous(array) for array in operands]
+            self._codes[dtypes] = _Code(source.value_of(self._expression, dtypes))
+        code = self._codes[dtypes]
+        for index, dtype in code.value.integers:
+            dtype.type(arrays[index])  # raises OverflowError
+        return code, _Operands(shape, [
+            call.contiguous(array if array.size == 1 else call.broadcast(array, shape)) for array in operands])
 
 
-def _exact_sum(call: Call, code: _Code, operands: list[Array]) -> Any:
-    if code.value.dtype.kind != "f":
+def _is_overwritten(array: Array, out: Array) -> bool:
+    """Whether results are written where an operand has elements that are read later. Both are without gaps."""
+    begin, first = address_of(array), address_of(out)
+    if begin == first and array.shape == out.shape and array.dtype == out.dtype:
+        return False
+    return bool(begin < first + out.nbytes and first < begin + array.nbytes)
+
+
+def _exact_sum(call: Call, code: _Code, operands: _Operands) -> Any:
+    if code.value.dtype.kind != "f" or code.value.dtype == source.HALF:
         raise TypeError(f"op: values have dtype {code.value.dtype}; accepted by exact_sum are float32 and float64")
-    values = call.empty((call.array.size,), code.value.dtype)
+    values = call.empty((operands.size,), code.value.dtype)
     _run(call, code, operands, None, values)
     target = call.results(None, (), values.dtype)
     call.engine.exact_sum(describe(values), describe(target.array))
     return target.finish()
 
 
-def _run(call: Call, code: _Code, operands: list[Array], op: str | None, out: Array) -> None:
-    size = call.array.size
+def _run(call: Call, code: _Code, operands: _Operands, op: str | None, out: Array) -> None:
+    size = operands.size
     if size == 0:
         return
-    addresses = [describe(array)[0] for array in operands]
+    addresses = [address_of(array) for array in operands.arrays]
     if call.is_on_host:
-        run = compilers.host_function(source.function(code.value, code.dtypes, op, out.dtype))
-        _on_all_cores(run, size, (ctypes.c_void_p * len(addresses))(*addresses), describe(out)[0])
+        run = compilers.host_function(source.function(code.value, operands.elements, op, out.dtype))
+        _on_all_cores(run, size, (ctypes.c_void_p * len(addresses))(*addresses), address_of(out))
     else:
         blocks = out.size if op else min(-(-size // source.BLOCK_THREADS), 1 << 16)
-        _launch(source.kernel(code.value, code.dtypes, op, out.dtype), call.array.place, blocks,
-                [size, *addresses, describe(out)[0]])
+        _launch(source.kernel(code.value, operands.elements, op, out.dtype), call.array.place, blocks,
+                [size, *addresses, address_of(out)])
 
 
 _architectures: dict[int, str] = {}  # of devices whose driver is older than NVRTC: it does not read this PTX

@@ -54,3 +54,45 @@ template <class T> WF_INLINE T wf_right(T a, T b) {
     return b >= T(0) && b < T(8 * sizeof(T)) ? T(a >> b) : a < T(0) ? T(-1) : T(0);
 }
 """
+
+# float16 is computed in float and rounded after each function, as by NumPy. wf_half rounds, to nearest even; wf_from_half and
+# wf_to_half convert the bits, the latter of a value that is rounded.
+HOST_HALF = """
+static inline double wf_bits_half(unsigned long long bits) { double x; __builtin_memcpy(&x, &bits, 8); return x; }
+static inline float wf_half(double x) {
+    const double a = fabs(x);
+    if (!(a < 65520.0)) return (float)(x != x ? x : x > 0 ? wf_inf : -wf_inf);
+    double near;
+    if (a < 0x1p-14) {
+        near = (a + 0x1p28) - 0x1p28;
+    } else {
+        unsigned long long bits;
+        __builtin_memcpy(&bits, &a, 8);
+        bits += 0x1ffffffffffull + ((bits >> 42) & 1);
+        near = wf_bits_half(bits & ~0x3ffffffffffull);
+    }
+    return (float)copysign(near, x);
+}
+static inline float wf_from_half(unsigned short h) {
+    const int exponent = (h >> 10) & 31, rest = h & 1023;
+    const double a = exponent == 31 ? (rest ? wf_nan : wf_inf) : exponent == 0 ? rest * 0x1p-24 : ldexp(1024 + rest, exponent - 25);
+    return (float)(h & 0x8000 ? -a : a);
+}
+static inline unsigned short wf_to_half(float x) {
+    const int sign = signbit(x) ? 0x8000 : 0;
+    const double a = fabs((double)x);
+    if (x != x) return 0x7e00;
+    if (a > 65504.0) return (unsigned short)(sign | 0x7c00);
+    if (a < 0x1p-14) return (unsigned short)(sign | (int)(a * 0x1p24));
+    int exponent;
+    const double fraction = frexp(a, &exponent);
+    return (unsigned short)(sign | ((exponent + 14) << 10) | ((int)(fraction * 2048.0) - 1024));
+}
+"""
+GPU_HALF = """
+WF_INLINE float wf_from_half(unsigned short h) { float x; asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h)); return x; }
+WF_INLINE unsigned short wf_to_half(float x) { unsigned short h; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x)); return h; }
+WF_INLINE float wf_half(float x) { return wf_from_half(wf_to_half(x)); }
+WF_INLINE float wf_half(double x) { unsigned short h; asm("cvt.rn.f16.f64 %0, %1;" : "=h"(h) : "d"(x)); return wf_from_half(h); }
+template <class T> WF_INLINE float wf_half(T x) { return wf_half((float)x); }
+"""

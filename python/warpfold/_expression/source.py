@@ -9,14 +9,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import TYPES
-from .functions import FUNCTIONS, HELPERS
+from .functions import FUNCTIONS, GPU_HALF, HELPERS, HOST_HALF
 from .trace import Expression, Operand
 
-NAMES = dict(zip(map(np.dtype, ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")),
-                 ("bool", "signed char", "short", "int", "long long", "unsigned char", "unsigned short", "unsigned",
-                  "unsigned long long", "float", "double")))
+# Of values; float16 is computed in float.
+NAMES = dict(zip(TYPES, ("bool", "signed char", "short", "int", "long long", "unsigned char", "unsigned short", "unsigned",
+                         "unsigned long long", "float", "float", "double")))
+HALF: np.dtype[Any] = np.dtype(np.float16)
 JOIN = {"sum": "a + b", "prod": "a * b", "min": "wf_smaller(a, b)", "max": "wf_larger(a, b)"}
 BLOCK_THREADS, PART = 256, 65536  # threads of a block; elements that the host folds one after the other
+
+
+class Elements(NamedTuple):
+    """The elements of an operand: one for each result, or the same one for all."""
+
+    dtype: np.dtype[Any]
+    is_one: bool
+
+    @property
+    def place(self) -> str:
+        return "0" if self.is_one else "k"
 
 
 class Value(NamedTuple):
@@ -24,6 +36,7 @@ class Value(NamedTuple):
 
     statements: str  # the result is `value`
     dtype: np.dtype[Any]
+    integers: tuple[tuple[int, np.dtype[Any]], ...]  # operands that are Python's, and integer types that they become
 
 
 def _literal(number: Any, dtype: np.dtype[Any]) -> str:
@@ -41,13 +54,14 @@ def _literal(number: Any, dtype: np.dtype[Any]) -> str:
 class _Writer:
     """Writes a line for each function; an expression that is used twice is computed once."""
 
-    def __init__(self, dtypes: Sequence[np.dtype[Any]]) -> None:
+    def __init__(self, dtypes: Sequence[Any]) -> None:
         self.lines: list[str] = []
+        self._integers: list[tuple[int, np.dtype[Any]]] = []
         self._dtypes = dtypes
         self._done: dict[int, tuple[str, Any]] = {}
 
     def of(self, node: Any) -> tuple[Any, Any]:
-        """(name, type) of a value; (number, type of Python or NumPy) of a constant."""
+        """(name, type) of a value; (number, type) of a constant. The type of operands and constants may be int or float."""
         if isinstance(node, Operand):
             return f"x{node.index}", self._dtypes[node.index]
         if isinstance(node, Expression):
@@ -64,7 +78,7 @@ class _Writer:
         inputs = [self.of(x) for x in node.inputs]
         if node.function is np.where:
             condition = self._converted(*inputs[0], np.dtype(bool))
-            common = np.dtype(np.result_type(*(value if isinstance(dtype, type) else dtype for value, dtype in inputs[1:])))
+            common = np.result_type(*(_promoted(*x) for x in inputs[1:]))
             chosen = [self._converted(*x, common) for x in inputs[1:]]
             return self._written(f"{condition} ? {chosen[0]} : {chosen[1]}", common)
         name = node.function.__name__
@@ -78,18 +92,29 @@ class _Writer:
 
     def _converted(self, value: Any, dtype: Any, to: np.dtype[Any]) -> str:
         text = value if isinstance(value, str) else _literal(value, to)
-        return text if isinstance(value, str) and dtype == to else f"({_type(to)})({text})"
+        if dtype is int and isinstance(value, str) and to.kind in "iu":
+            self._integers.append((int(value[1:]), to))
+        if not isinstance(value, str) or dtype != to:
+            text = _cast(text, to)
+        return text
 
     def _written(self, text: str, dtype: np.dtype[Any]) -> tuple[str, np.dtype[Any]]:
         name = f"v{len(self.lines)}"
-        self.lines.append(f"const {_type(dtype)} {name} = ({_type(dtype)})({text});")
+        self.lines.append(f"const {_type(dtype)} {name} = {_cast(text, dtype)};")
         return name, dtype
 
     def finished(self, node: Any) -> Value:
         value, dtype = self.of(node)
-        chosen: np.dtype[Any] = np.asarray(value).dtype if isinstance(dtype, type) else dtype
+        chosen = np.result_type(_promoted(value, dtype))
         self.lines.append(f"const {_type(chosen)} value = {self._converted(value, dtype, chosen)};")
-        return Value("\n        ".join(self.lines), chosen)
+        return Value("\n        ".join(self.lines), chosen, tuple(self._integers))
+
+
+def _promoted(value: Any, dtype: Any) -> Any:
+    """What NumPy promotes as the value: its type, or a number of Python."""
+    if not isinstance(dtype, type):
+        return dtype
+    return dtype() if isinstance(value, str) else value
 
 
 def _type(dtype: np.dtype[Any]) -> str:
@@ -98,8 +123,22 @@ def _type(dtype: np.dtype[Any]) -> str:
     return NAMES[dtype]
 
 
-def value_of(expression: Any, dtypes: Sequence[np.dtype[Any]]) -> Value:
-    """Raises TypeError for functions that NumPy, or the table above, does not have for these types."""
+def _cast(text: str, to: np.dtype[Any]) -> str:
+    return f"wf_half({text})" if to == HALF else f"({_type(to)})({text})"
+
+
+def _storage(dtype: np.dtype[Any]) -> str:
+    """The type of elements in memory."""
+    return "unsigned short" if dtype == HALF else _type(dtype)
+
+
+def _stored(dtype: np.dtype[Any]) -> str:
+    return "wf_to_half(value)" if dtype == HALF else "value"
+
+
+def value_of(expression: Any, dtypes: Sequence[Any]) -> Value:
+    """Of operands of these types; int and float are those of Python's numbers. Raises TypeError for functions that NumPy, or the
+    table above, does not have for these types."""
     return _Writer(dtypes).finished(expression)
 
 
@@ -115,20 +154,21 @@ def _none(op: str, dtype: np.dtype[Any]) -> str:
     return _literal(limits.max if op == "min" else limits.min, dtype)
 
 
-def _loads(dtypes: Sequence[np.dtype[Any]]) -> str:
-    return " ".join(f"const {_type(dtype)} x{k} = a{k}[k];" for k, dtype in enumerate(dtypes))
+def _loads(operands: Sequence[Elements]) -> str:
+    return " ".join(f"const {_type(of.dtype)} x{k} = " + (f"wf_from_half(a{k}[{of.place}]);" if of.dtype == HALF else f"a{k}[{of.place}];")
+                    for k, of in enumerate(operands))
 
 
 @functools.cache
-def kernel(value: Value, dtypes: tuple[np.dtype[Any], ...], op: str | None, result: np.dtype[Any]) -> str:
+def kernel(value: Value, operands: tuple[Elements, ...], op: str | None, result: np.dtype[Any]) -> str:
     """`run(n, a0, ..., out)`: elements of `out`, or, with an operation, a result of each block."""
-    inputs = "".join(f"const {_type(dtype)}* a{k}, " for k, dtype in enumerate(dtypes))
-    body = f"{_loads(dtypes)}\n        {value.statements}\n        "
+    inputs = "".join(f"const {_storage(of.dtype)}* a{k}, " for k, of in enumerate(operands))
+    body = f"{_loads(operands)}\n        {value.statements}\n        "
     loop = "for (unsigned long long k = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; k < n; " \
         "k += (unsigned long long)gridDim.x * blockDim.x) {\n        "
-    head = f"extern \"C\" __global__ void run(unsigned long long n, {inputs}{_type(result)}* out) {{\n    "
+    head = f"extern \"C\" __global__ void run(unsigned long long n, {inputs}{_storage(result)}* out) {{\n    "
     if op is None:
-        work = f"{head}{loop}{body}out[k] = value;\n    }}\n}}\n"
+        work = f"{head}{loop}{body}out[k] = {_stored(result)};\n    }}\n}}\n"
     else:
         work = f"""{head}__shared__ wf_total all[{BLOCK_THREADS}];
     wf_total total = {_none(op, result)};
@@ -145,16 +185,17 @@ def kernel(value: Value, dtypes: tuple[np.dtype[Any], ...], op: str | None, resu
     return f"""#define WF_INLINE __device__ __forceinline__
 #define wf_inf __longlong_as_double(0x7ff0000000000000ll)
 #define wf_nan __longlong_as_double(0x7ff8000000000000ll)
-{HELPERS}{_join(op, result, "__device__ ")}{work}"""
+{HELPERS}{GPU_HALF if "half(" in work else ""}{_join(op, result, "__device__ ")}{work}"""
 
 
 @functools.cache
-def function(value: Value, dtypes: tuple[np.dtype[Any], ...], op: str | None, result: np.dtype[Any]) -> str:
+def function(value: Value, operands: tuple[Elements, ...], op: str | None, result: np.dtype[Any]) -> str:
     """`run(begin, end, arrays, out)`: elements of `out`, or, with an operation, a result of each part of PART elements."""
-    inputs = "\n    ".join(f"const {_type(dtype)}* a{k} = (const {_type(dtype)}*)arrays[{k}];" for k, dtype in enumerate(dtypes))
-    body = f"{_loads(dtypes)}\n        {value.statements}\n        "
+    inputs = "\n    ".join(f"const {_storage(of.dtype)}* a{k} = (const {_storage(of.dtype)}*)arrays[{k}];"
+                           for k, of in enumerate(operands))
+    body = f"{_loads(operands)}\n        {value.statements}\n        "
     if op is None:
-        work = f"for (; begin < end; ++begin) {{\n        const unsigned long long k = begin;\n        {body}out[k] = value;\n    }}"
+        work = f"for (; begin < end; ++begin) {{\n        const unsigned long long k = begin;\n        {body}out[k] = {_stored(result)};\n    }}"
     else:
         lanes = 16
         work = f"""const unsigned long long part = begin / {PART};
@@ -171,9 +212,9 @@ using namespace std;
 #define WF_INLINE inline
 #define wf_inf __builtin_inf()
 #define wf_nan __builtin_nan("")
-{HELPERS}{_join(op, result, "static ")}extern "C" void run(unsigned long long begin, unsigned long long end, const void* const* arrays, void* results) {{
+{HELPERS}{HOST_HALF if "half(" in work else ""}{_join(op, result, "static ")}extern "C" void run(unsigned long long begin, unsigned long long end, const void* const* arrays, void* results) {{
     {inputs}
-    {_type(result)}* out = ({_type(result)}*)results;
+    {_storage(result)}* out = ({_storage(result)}*)results;
     {work}
 }}
 """
@@ -182,6 +223,3 @@ using namespace std;
 def _join(op: str | None, result: np.dtype[Any], attributes: str) -> str:
     return "" if op is None else f"typedef {_type(result)} wf_total;\n" \
         f"{attributes}inline wf_total wf_join(wf_total a, wf_total b) {{ return {JOIN[op]}; }}\n"
-
-
-assert set(NAMES) | {np.dtype(np.float16)} == set(TYPES)

@@ -2,35 +2,25 @@
 """A call on a GPU. It enqueues on the stream of its array, and returns before the work is done."""
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import _gpu
-from .._arrays import INT64, UINT64, Array, NumPyArray, Output, Source, check_dtype, describe, fold_type, read
+from .._arrays import INT64, UINT64, Array, NumPyArray, Output, Source, check_dtype, fold_type, read
 from .._calls import Call
 from .._devices import is_on_device
 from .array import DeviceArray
-from .kinds import Kind, host_kind, kind_of, read_device, upload
-
+from .kinds import Kind, host_kind, kind_of, read_device
 
 BYTES: np.dtype[Any] = np.dtype(np.uint8)
+DOUBLE, BITS = struct.Struct("=d"), struct.Struct("=Q")
 # Bytes of temporary memory that come from the caller's allocator, if there is one: the device's pool, which serves small arrays
 # faster, gives so much back to the system at every wait.
 POOL_KEEPS = 1 << 20
-
-
-class _Engine:
-    """The extension module's functions at a place."""
-
-    def __init__(self, place: tuple[int, int]) -> None:
-        self._place = place
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        return functools.partial(getattr(_gpu, name), self._place)
 
 
 class GpuCall(Call):
@@ -48,6 +38,7 @@ class GpuCall(Call):
         Whether `x` is in device memory.
     """
 
+    engine = _gpu
     is_on_host = False
 
     def __init__(self, name: str, x: Any, argument: str, is_there: bool) -> None:
@@ -63,7 +54,6 @@ class GpuCall(Call):
             self.kind = host_kind()
             self.array = self.uploaded(self.host_source.array)
         self.place = self.kind.place
-        self.engine = _Engine(self.place)
 
     def __exit__(self, *_: object) -> None:
         for room in self._rooms:
@@ -82,7 +72,8 @@ class GpuCall(Call):
 
     def uploaded(self, array: NumPyArray) -> DeviceArray:
         target = self.empty(array.shape, array.dtype)
-        upload(np.asarray(array, order="C"), target)
+        if array.size:
+            _gpu.to_device(np.ascontiguousarray(array), target)
         return target
 
     def operand(self, x: Any, name: str) -> DeviceArray:
@@ -107,31 +98,34 @@ class GpuCall(Call):
         return found
 
     def copy(self, array: Array, out: Array) -> None:
-        _gpu.copy(self.place, describe(array), describe(out))
+        _gpu.copy(array, out)
 
     def copy_where(self, array: Array, mask: Array, out: Array) -> None:
-        _gpu.copy_where(self.place, describe(array), describe(mask), describe(out))
+        _gpu.copy_where(array, mask, out)
 
     def marked(self, size: int, places: Array) -> DeviceArray:
         marks: DeviceArray = self.filled((size,), False, np.bool_)
-        _gpu.mark(self.place, describe(places), describe(marks))
+        _gpu.mark(places, marks)
         return marks
 
     def apply(self, op: int, array: Array, other: Any, out: Array) -> None:
         fold = fold_type(out.dtype if out.dtype.kind != "b" else array.dtype)
         operand, bits = None, 0
         if isinstance(other, DeviceArray):
-            operand = describe(other)
+            operand = other
+        elif fold in (INT64, UINT64):
+            bits = np.asarray(other).astype(np.int64 if fold == INT64 else np.uint64).view(np.uint64).item()
         else:
-            wide = {INT64: np.int64, UINT64: np.uint64}.get(fold, np.float64)
-            bits = np.asarray(other).astype(wide).view(np.uint64).item()
-        _gpu.apply(self.place, op, fold, describe(array), operand, bits, describe(out))
+            (bits,) = BITS.unpack(DOUBLE.pack(other))
+        _gpu.apply(op, fold, array, operand, bits, out)
 
     def broadcast(self, array: Array, shape: Sequence[int]) -> DeviceArray:
         view: DeviceArray = array.broadcast_to(shape)
         return view
 
-    def results(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Results:
+    def results(self, out: Any, shape: tuple[int, ...], dtype: Any) -> NewResults | Results:
+        if out is None and self.host_source is None:
+            return NewResults(*self.kind.make(shape, np.dtype(dtype)))
         return Results(self, out, shape, np.dtype(dtype))
 
     def handed(self, array: Array) -> Any:
@@ -141,15 +135,42 @@ class GpuCall(Call):
         self.copy(array, room)
         return result
 
+    def sent(self, array: NumPyArray) -> Any:
+        if self.host_source is not None:
+            return self.host_source.hand_back(array if array.base is None else array.copy())
+        result, room = self.kind.make(array.shape, array.dtype)
+        if array.size:
+            _gpu.to_device(np.ascontiguousarray(array), room)
+        return result
+
+    def shortened(self, target: NewResults | Results, number: int) -> Any:
+        """See Call. They stay where they are if they are at least half of all."""
+        if self.host_source is None and 2 * number >= target.array.size:
+            return target.finish()[:number]
+        return self.handed(target.array[:number])
+
     def contiguous(self, array: Array, dtype: Any = None) -> DeviceArray:
         chosen = array.dtype if dtype is None else np.dtype(dtype)
-        is_plain = array.dtype == chosen and array.is_contiguous() and array.address % chosen.itemsize == 0
+        is_plain = array.dtype == chosen and array.is_plain()
         plain: DeviceArray = array if is_plain else self.copied(array, chosen)
         return plain
 
 
+class NewResults:
+    """Results in a new array of the caller's kind."""
+
+    __slots__ = ("_made", "array")
+
+    def __init__(self, made: Any, array: DeviceArray) -> None:
+        self._made = made
+        self.array = array
+
+    def finish(self) -> Any:
+        return self._made
+
+
 class Results:
-    """Where results go: a new array of the caller's kind, or the caller's `out`.
+    """Where results go: an array in host memory, or the caller's `out`.
 
     Parameters
     ----------
@@ -172,8 +193,6 @@ class Results:
                 raise TypeError(f"{call.name}: out is on a GPU, and the array in host memory")
             self._on_host = Output(out, shape, dtype, source, call.name)
             self.array = call.empty(shape, dtype)
-        elif out is None:
-            self._given, self.array = call.kind.make(shape, dtype)
         else:
             self._target = self._checked(out, shape)
             is_direct = self._target.dtype == dtype and not self._overlaps(self._target)
@@ -203,6 +222,6 @@ class Results:
             np.copyto(self._on_host.array, self.array.to_host(), casting="unsafe")
             return self._on_host.finish()
         if self._target is not None and self._target is not self.array:
-            _gpu.copy(self._call.place, describe(self.array), describe(self._target))
+            _gpu.copy(self.array, self._target)
         return self._given
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import _gpu
-from .._arrays import TYPES, NumPyArray, check_dtype
+from .._arrays import TYPES, check_dtype
+from .._calls import set_whole_arrays
 from .._devices import package_of
 from .array import DeviceArray, Place
 
@@ -62,21 +63,37 @@ def read_dlpack(x: Any, place: Place | None, call: str, name: str) -> DeviceArra
 
 
 @functools.cache
-def torch_types() -> dict[Any, np.dtype[Any]]:
-    """NumPy's types of PyTorch's."""
+def torch_stream() -> Callable[[int], int]:
+    """The handle of PyTorch's current stream of a device."""
     torch: Any = sys.modules["torch"]
-    return {getattr(torch, dtype.name): dtype for dtype in TYPES if hasattr(torch, dtype.name)}
+    # Without an object for the stream.
+    raw: Callable[[int], int] | None = getattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream", None)
+    return raw or (lambda device: int(torch.cuda.current_stream(device).cuda_stream))
 
 
-def read_torch(tensor: Any, place: Place, call: str, name: str) -> DeviceArray:
+@functools.cache
+def torch_tensors() -> _gpu.Tensors:
+    """What reads and makes PyTorch's tensors. On the current device they are made as by code that torch.compile generates,
+    where PyTorch has this function: that takes a third of the time of torch.empty."""
+    torch: Any = sys.modules["torch"]
+    inner = getattr(torch, "_C", None)
+    empty_here = getattr(getattr(getattr(inner, "_dynamo", None), "guards", None), "_empty_strided_cuda", None)
+    get_device = getattr(inner, "_cuda_getDevice", None)
+    tensors = _gpu.Tensors(tuple(getattr(torch, dtype.name, None) for dtype in TYPES), torch.strided, torch_stream(), torch.empty,
+                           *((empty_here, get_device) if empty_here and get_device else (None, None)))
+    set_whole_arrays(_gpu.WholeArrays(torch.Tensor, tensors).call)
+    return tensors
+
+
+def read_torch(tensor: Any, place: Place | None, call: str, name: str) -> DeviceArray:
     """A tensor on a GPU. What is said of it at fault is what its interface says."""
-    dtype = torch_types().get(tensor.dtype)
-    if dtype is None or tensor.requires_grad or tensor.layout is not sys.modules["torch"].strided:
-        return read_interface(tensor, place, call, name)
-    if tensor.is_neg():
-        tensor = tensor.resolve_neg()
-    strides = [step * dtype.itemsize for step in tensor.stride()]
-    return DeviceArray(tensor.data_ptr(), dtype, tensor.shape, strides, place, tensor)
+    found: DeviceArray | None = torch_tensors().read(tensor, place)
+    if found is not None:
+        return found
+    if not tensor.requires_grad and tensor.layout is sys.modules["torch"].strided and tensor.is_neg():
+        return read_torch(tensor.resolve_neg(), place, call, name)
+    device = tensor.device.index
+    return read_interface(tensor, place or (device, torch_stream()(device)), call, name)
 
 
 def read_cupy(array: Any, place: Place, call: str, name: str) -> DeviceArray:
@@ -86,6 +103,8 @@ def read_cupy(array: Any, place: Place, call: str, name: str) -> DeviceArray:
 
 def read_device(x: Any, place: Place | None, call: str, name: str) -> DeviceArray:
     """An array in device memory, in place."""
+    if package_of(x) == "torch":
+        return read_torch(x, place, call, name)
     if hasattr(x, "__cuda_array_interface__"):
         return read_interface(x, place, call, name)
     return read_dlpack(x, place, call, name)
@@ -100,15 +119,15 @@ class Kind:
         array any more
     """
 
+    __slots__ = ("place",)
     has_allocator = False
 
     def __init__(self, place: Place) -> None:
         self.place = place
 
-    def make(self, shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
+    def make(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
         """A new array of the kind, row-major, and its elements."""
-        size = math.prod(shape) * dtype.itemsize
-        room = _gpu.Memory(self.place, size)
+        room = _gpu.Memory(self.place, math.prod(shape) * dtype.itemsize)
         array = DeviceArray(room.address, dtype, shape, None, self.place, room)
         return array, array
 
@@ -116,37 +135,30 @@ class Kind:
 class TorchKind(Kind):
     """Tensors, on PyTorch's current stream of their device."""
 
+    __slots__ = ("_device",)
     has_allocator = True
 
-    def __init__(self, tensor: Any) -> None:
-        self.device = tensor.device
-        super().__init__((self.device.index, self._stream(self.device.index)))
+    def __init__(self, place: Place, device: Any) -> None:
+        self.place = place
+        self._device = device
 
-    @staticmethod
-    def _stream(device: int) -> int:
-        torch: Any = sys.modules["torch"]
-        raw = getattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream", None)  # without an object for it
-        return int(raw(device) if raw else torch.cuda.current_stream(device).cuda_stream)
-
-    def make(self, shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
-        torch: Any = sys.modules["torch"]
-        tensor = torch.empty(tuple(shape), dtype=getattr(torch, dtype.name), device=self.device)
-        return tensor, DeviceArray(tensor.data_ptr(), dtype, shape, None, self.place, tensor)
+    def make(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
+        return torch_tensors().make(shape, dtype, self.place, self._device)
 
 
 class CuPyKind(Kind):
     """CuPy's arrays, on its current stream of their device."""
 
+    __slots__ = ()
     has_allocator = True
 
-    def __init__(self, array: Any) -> None:
-        self.cupy: Any = sys.modules["cupy"]
-        device = array.data.device_id
-        super().__init__((device, self.cupy.cuda.get_current_stream(device).ptr))
-
-    def make(self, shape: Sequence[int], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
-        with self.cupy.cuda.Device(self.place[0]):
-            array = self.cupy.empty(tuple(shape), dtype)
+    def make(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
+        cupy: Any = sys.modules["cupy"]
+        if _gpu.current_device() == self.place[0]:
+            array = cupy.empty(shape, dtype)
+        else:
+            with cupy.cuda.Device(self.place[0]):
+                array = cupy.empty(shape, dtype)
         return array, DeviceArray(array.data.ptr, dtype, shape, None, self.place, array)
 
 
@@ -154,11 +166,12 @@ def kind_of(x: Any, call: str, name: str) -> tuple[Kind, DeviceArray]:
     """The kind of an array in device memory, and its elements."""
     package = package_of(x)
     if package == "torch":
-        torch_kind = TorchKind(x)
-        return torch_kind, read_torch(x, torch_kind.place, call, name)
+        array = read_torch(x, None, call, name)
+        return TorchKind(array.place, x.device), array
     if package == "cupy":
-        cupy_kind = CuPyKind(x)
-        return cupy_kind, read_cupy(x, cupy_kind.place, call, name)
+        device = x.data.device_id
+        place = device, sys.modules["cupy"].cuda.get_current_stream(device).ptr
+        return CuPyKind(place), read_cupy(x, place, call, name)
     array = x if isinstance(x, DeviceArray) else read_device(x, None, call, name)
     return Kind(array.place), array
 
@@ -166,9 +179,3 @@ def kind_of(x: Any, call: str, name: str) -> tuple[Kind, DeviceArray]:
 def host_kind() -> Kind:
     """Where host arrays are computed: the default stream of the current device."""
     return Kind((_gpu.current_device(), DEFAULT_STREAM))
-
-
-def upload(array: NumPyArray, target: DeviceArray) -> None:
-    """Copies a row-major array of the host; it may be changed or freed afterwards."""
-    if array.size:
-        _gpu.to_device(target.place, array.ctypes.data, target.address, array.nbytes)

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "python/src/gpu/place.hpp"
+#include "python/src/gpu/module/place.hpp"
 
 namespace warpfold::python::on_gpu {
 

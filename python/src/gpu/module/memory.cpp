@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "python/src/descriptions.hpp"
-#include "python/src/gpu/place.hpp"
+#include "python/src/gpu/module/device_array.hpp"
+#include "python/src/gpu/module/place.hpp"
 #include "warpfold/error.hpp"
 
 namespace warpfold::python::on_gpu {
@@ -65,6 +65,25 @@ private:
     void* address_ = nullptr;
 };
 
+// The bytes of a row-major array in host memory.
+class buffer {
+public:
+    buffer(nb::handle of, int flags) {
+        if (PyObject_GetBuffer(of.ptr(), &view_, flags) != 0) {
+            nb::raise_python_error();
+        }
+    }
+    buffer(const buffer&) = delete;
+    buffer& operator=(const buffer&) = delete;
+    ~buffer() { PyBuffer_Release(&view_); }
+
+    [[nodiscard]] void* data() const { return view_.buf; }
+    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(view_.len); }
+
+private:
+    Py_buffer view_{};
+};
+
 // An array that another package exports by DLPack, kept alive.
 struct imported {
     nb::ndarray<nb::ro> tensor;
@@ -101,23 +120,22 @@ struct imported {
     }
 };
 
-// A capsule of DLPack over an array, which keeps `owner` alive.
-nb::object exported(const description& of, int device, const nb::object& owner) {
-    const auto& [address, type, shape, strides] = of;
+// A capsule of DLPack over a device_array, which it keeps alive.
+nb::object exported(nb::handle owner) {
+    const auto& [of, at, memory] = *nb::inst_ptr<device_array>(owner);
     static constexpr nb::dlpack::dtype_code kinds[] = {nb::dlpack::dtype_code::Bool, nb::dlpack::dtype_code::Int,
                                                        nb::dlpack::dtype_code::UInt, nb::dlpack::dtype_code::Float};
-    const auto which = static_cast<element>(type);
+    const element which = of.type;
     const int kind = which == element::boolean ? 0 : which <= element::int64 ? 1 : which <= element::uint64 ? 2 : 3;
     const std::int64_t size = size_of(which);
     const nb::dlpack::dtype dtype{static_cast<std::uint8_t>(kinds[kind]), static_cast<std::uint8_t>(8 * size), 1};
-    std::vector<std::size_t> extents(shape.begin(), shape.end());
-    std::vector<std::int64_t> steps(strides);
+    std::vector<std::size_t> extents(of.shape.begin(), of.shape.end());
+    std::vector<std::int64_t> steps(of.strides);
     for (std::int64_t& step : steps) {
         step /= size;
     }
-    const nb::ndarray<> tensor(reinterpret_cast<void*>(address), // NOLINT(performance-no-int-to-ptr)
-                               extents.size(), extents.data(), owner, steps.data(), dtype, nb::device::cuda::value,
-                               device);
+    const nb::ndarray<> tensor(of.data, extents.size(), extents.data(), owner, steps.data(), dtype,
+                               nb::device::cuda::value, at.first);
     return nb::cast(tensor, nb::rv_policy::reference);
 }
 
@@ -137,31 +155,28 @@ void define_memory(nb::module_& m) {
         .def_prop_ro("shape", &imported::shape)
         .def_prop_ro("strides", &imported::strides)
         .def_prop_ro("device", [](const imported& self) { return self.tensor.device_id(); });
-    m.def("exported", exported, nb::arg("array"), nb::arg("device"), nb::arg("owner"));
+    m.def("exported", exported, nb::arg("array"));
     m.def(
         "to_device",
-        [](const place& at, std::uintptr_t from, std::uintptr_t to, std::size_t bytes) {
-            run(at, [&](const gpu& on) {
+        [](nb::handle from, const device_array& to) {
+            const buffer host(from, PyBUF_SIMPLE);
+            run(to.at, [&](const gpu& on) {
                 WARPFOLD_CHECK_CUDA(
-                    cudaMemcpyAsync(reinterpret_cast<void*>(to),
-                                    reinterpret_cast<const void*>(from), // NOLINT(performance-no-int-to-ptr)
-                                    bytes, cudaMemcpyHostToDevice, on.stream));
+                    cudaMemcpyAsync(to.of.data, host.data(), host.bytes(), cudaMemcpyHostToDevice, on.stream));
             });
         },
-        nb::arg("place"), nb::arg("source"), nb::arg("target"), nb::arg("bytes"));
-    // Waits.
+        nb::arg("source"), nb::arg("target"), "The bytes of an array of the host, which may be freed afterwards.");
     m.def(
         "to_host",
-        [](const place& at, std::uintptr_t from, std::uintptr_t to, std::size_t bytes) {
-            run(at, [&](const gpu& on) {
+        [](const device_array& from, nb::handle to) {
+            const buffer host(to, PyBUF_WRITABLE);
+            run(from.at, [&](const gpu& on) {
                 WARPFOLD_CHECK_CUDA(
-                    cudaMemcpyAsync(reinterpret_cast<void*>(to),
-                                    reinterpret_cast<const void*>(from), // NOLINT(performance-no-int-to-ptr)
-                                    bytes, cudaMemcpyDeviceToHost, on.stream));
+                    cudaMemcpyAsync(host.data(), from.of.data, host.bytes(), cudaMemcpyDeviceToHost, on.stream));
                 WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
             });
         },
-        nb::arg("place"), nb::arg("source"), nb::arg("target"), nb::arg("bytes"));
+        nb::arg("source"), nb::arg("target"), "Fills an array of the host with the first bytes. Waits.");
     // The place's stream waits for what is on another stream of its device now.
     m.def(
         "wait_for",

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "python/src/gpu/module/tensors.hpp"
+
+#include <cuda_runtime_api.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace warpfold::python::on_gpu {
+
+std::optional<device_array> tensors::read(nb::handle tensor, const std::optional<place>& at) const {
+    const auto which = type_of_tensor(tensor);
+    if (!which || requires_grad_.of(tensor).ptr() != Py_False || !layout_.of(tensor).is(strided_) ||
+        is_neg_.called(tensor).ptr() != Py_False) {
+        return std::nullopt;
+    }
+    numbers strides = numbers_of(stride_.called(tensor));
+    for (std::int64_t& step : strides) {
+        step *= size_of(*which);
+    }
+    const auto address = nb::cast<std::uintptr_t>(data_ptr_.called(tensor));
+    return device_array{array_at(address, *which, numbers_of(shape_.of(tensor)), std::move(strides)),
+                        at ? *at : place_of(tensor), nb::borrow(tensor)};
+}
+
+std::pair<nb::object, device_array> tensors::make(numbers shape, element type, const place& at,
+                                                  nb::handle device) const {
+    const nb::object as = dtypes_[static_cast<std::size_t>(type)], extents = tuple_of(shape);
+    if (as.is_none()) {
+        throw nb::type_error("warpfold: this PyTorch has no type for the results");
+    }
+    nb::object tensor;
+    if (!empty_here_.is_none() && is_current(at.first)) {
+        tensor = empty_here_(extents, tuple_of(row_major(shape, 1)), as);
+    } else {
+        tensor = empty_(extents, nb::arg("dtype") = as, nb::arg("device") = device);
+    }
+    const auto address = nb::cast<std::uintptr_t>(data_ptr_.called(tensor));
+    numbers strides = row_major(shape, size_of(type));
+    device_array elements{array_at(address, type, std::move(shape), std::move(strides)), at, tensor};
+    return {std::move(tensor), std::move(elements)};
+}
+
+bool tensors::is_current(int device) const {
+    int current = -1;
+    return cudaGetDevice(&current) == cudaSuccess && current == device && nb::cast<int>(get_device_()) == device;
+}
+
+std::optional<element> tensors::type_of_tensor(nb::handle tensor) const {
+    const nb::object dtype = dtype_.of(tensor);
+    for (std::size_t k = 0; k < element_types; ++k) {
+        if (dtypes_[k].is(dtype)) {
+            return static_cast<element>(k);
+        }
+    }
+    return std::nullopt;
+}
+
+place tensors::place_of(nb::handle tensor) const {
+    const nb::object device = index_.of(device_.of(tensor));
+    return {nb::cast<int>(device), nb::cast<std::uintptr_t>(stream_(device))};
+}
+
+void define_tensors(nb::module_& m) {
+    nb::class_<tensors>(m, "Tensors")
+        .def(nb::init<nb::tuple, nb::object, nb::object, nb::object, nb::object, nb::object>(), nb::arg("dtypes"),
+             nb::arg("strided"), nb::arg("stream"), nb::arg("empty"), nb::arg("empty_here").none(),
+             nb::arg("get_device").none())
+        .def(
+            "read",
+            [](const tensors& self, nb::handle tensor, const std::optional<place>& at) {
+                std::optional<device_array> found = self.read(tensor, at);
+                return found ? object_of(std::move(*found)) : nb::none();
+            },
+            nb::arg("tensor"), nb::arg("place").none())
+        .def(
+            "make",
+            [](const tensors& self, nb::handle shape, nb::handle dtype, const place& at, nb::handle device) {
+                auto [tensor, elements] = self.make(numbers_of(shape), type_of(dtype), at, device);
+                return nb::make_tuple(tensor, object_of(std::move(elements)));
+            },
+            nb::arg("shape"), nb::arg("dtype"), nb::arg("place"), nb::arg("device"));
+}
+
+} // namespace warpfold::python::on_gpu

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "python/src/gpu/module/whole_arrays.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "python/src/gpu/calls.hpp"
+#include "python/src/gpu/module/tensors.hpp"
+#include "warpfold/gpu/core/stream_ordered_memory.hpp"
+
+namespace warpfold::python::on_gpu {
+
+namespace {
+
+enum class whole : int {
+    sum,
+    product,
+    minimum,
+    maximum,
+    cumulative_sum,
+    cumulative_product,
+    cumulative_minimum,
+    cumulative_maximum,
+    arg_minimum,
+    arg_maximum,
+    both_extremes,
+    mean,
+    norm,
+    exact_sum,
+    variance,
+    any_nonzero,
+    all_nonzero,
+    number_of_nonzero
+};
+
+// Of functions of Python, in the order of `whole`.
+constexpr std::array names{"sum",    "prod",      "min",    "max",    "cumsum", "cumprod",
+                           "cummin", "cummax",    "argmin", "argmax", "minmax", "mean",
+                           "norm",   "exact_sum", "var",    "any",    "all",    "count_nonzero"};
+static_assert(names.size() == static_cast<std::size_t>(whole::number_of_nonzero) + 1);
+
+// The types of results and of their computation are those of warpfold/_reductions.py and _scans.py.
+element sum_type(element type) {
+    return type >= element::float16 ? type : type >= element::uint8 ? element::uint64 : element::int64;
+}
+element fold_type(element type) {
+    if (type >= element::float16) {
+        return type == element::float64 ? type : element::float32;
+    }
+    return type >= element::int8 && type <= element::int64 ? element::int64 : element::uint64;
+}
+
+class whole_arrays {
+public:
+    whole_arrays(nb::object tensor_class, nb::object package)
+        : class_(std::move(tensor_class)), object_(std::move(package)), package_(nb::inst_ptr<tensors>(object_)) {}
+
+    // The result, or None for what the functions of Python compute: other classes, devices, layouts and types, and no elements.
+    [[nodiscard]] nb::object call(int which, nb::handle tensor) const {
+        if (!tensor.type().is(class_) || is_cuda_.of(tensor).ptr() != Py_True) {
+            return nb::none();
+        }
+        const std::optional<device_array> in = package_->read(tensor, std::nullopt);
+        if (!in || in->of.size() == 0 || !in->of.at.is_contiguous(size_of(in->of.type))) {
+            return nb::none();
+        }
+        const auto function = static_cast<whole>(which);
+        if (function < whole::cumulative_sum) {
+            return reduced(static_cast<operation>(which), tensor, *in);
+        }
+        if (function < whole::arg_minimum) {
+            return scanned(static_cast<operation>(which - static_cast<int>(whole::cumulative_sum)), tensor, *in);
+        }
+        if (function == whole::both_extremes) {
+            return extremes_of(tensor, *in);
+        }
+        if (function < whole::both_extremes) {
+            return filled(tensor, *in, {}, element::int64, [&](const gpu& on, const array& out) {
+                arg_extreme(on, function == whole::arg_minimum, fold_type(in->of.type), in->of, in->of.size(), out);
+                return true;
+            });
+        }
+        if (function > whole::variance) {
+            return tested(function, tensor, *in);
+        }
+        if (in->of.type <= element::float16) {
+            return nb::none();
+        }
+        return filled(tensor, *in, {}, in->of.type, [&](const gpu& on, const array& out) {
+            if (function == whole::mean) {
+                return mean_of_all(on, in->of, out);
+            }
+            if (function == whole::norm) {
+                norm(on, 2, in->of, in->of.size(), out);
+            } else if (function == whole::exact_sum) {
+                exact_sum(on, in->of, out);
+            } else {
+                squared_deviations(on, in->of.type, in->of, in->of.size(), nullptr, nullptr, out);
+                const auto number = std::bit_cast<std::uint64_t>(static_cast<double>(in->of.size()));
+                apply(on, arithmetic::divide, in->of.type, out, nullptr, number, out);
+            }
+            return true;
+        });
+    }
+
+private:
+    // A new tensor with the elements that work(on, out) computes; None if that is false.
+    template <class Work>
+    [[nodiscard]] nb::object filled(nb::handle tensor, const device_array& in, numbers shape, element type,
+                                    const Work& work) const {
+        auto [result, out] = package_->make(std::move(shape), type, in.at, package_->device_of(tensor));
+        bool is_done = false;
+        const array& elements = out.of;
+        run(in.at, [&](const gpu& on) { is_done = work(on, elements); });
+        return is_done ? result : nb::none();
+    }
+    [[nodiscard]] nb::object reduced(operation op, nb::handle tensor, const device_array& in) const {
+        const bool is_sum = op == operation::sum || op == operation::product;
+        const element type = is_sum ? sum_type(in.of.type) : in.of.type;
+        return filled(tensor, in, {}, type, [&](const gpu& on, const array& out) {
+            reduce(on, op, fold_type(type), in.of, in.of.size(), nullptr, out);
+            return true;
+        });
+    }
+    [[nodiscard]] nb::object scanned(operation op, nb::handle tensor, const device_array& in) const {
+        if (in.of.shape.size() != 1) {
+            return nb::none();
+        }
+        const bool is_sum = op == operation::sum || op == operation::product;
+        const element type = is_sum ? sum_type(in.of.type) : in.of.type;
+        return filled(tensor, in, in.of.shape, type, [&](const gpu& on, const array& out) {
+            scan(on, op, fold_type(type), in.of, in.of.size(), nullptr, out);
+            return true;
+        });
+    }
+    [[nodiscard]] nb::object tested(whole function, nb::handle tensor, const device_array& in) const {
+        const bool is_number = function == whole::number_of_nonzero;
+        return filled(tensor, in, {}, is_number ? element::int64 : element::boolean,
+                      [&](const gpu& on, const array& out) {
+                          if (is_number) {
+                              count_nonzero(on, in.of, in.of.size(), nullptr, out);
+                              return true;
+                          }
+                          const detail::stream_ordered_memory memory(on.stream, sizeof(std::int64_t));
+                          const array number(static_cast<char*>(memory.data()), element::int64, {}, {});
+                          count_nonzero(on, in.of, in.of.size(), nullptr, number);
+                          const bool is_every = function == whole::all_nonzero;
+                          apply(on, is_every ? arithmetic::equal : arithmetic::not_equal, element::int64, number,
+                                nullptr, is_every ? in.of.size() : 0, out);
+                          return true;
+                      });
+    }
+    [[nodiscard]] nb::object extremes_of(nb::handle tensor, const device_array& in) const {
+        const nb::object device = package_->device_of(tensor);
+        const auto [smallest, first] = package_->make({}, in.of.type, in.at, device);
+        const auto [largest, last] = package_->make({}, in.of.type, in.at, device);
+        const array &low = first.of, &high = last.of;
+        run(in.at, [&](const gpu& on) { min_max(on, fold_type(in.of.type), in.of, in.of.size(), low, high); });
+        return nb::make_tuple(smallest, largest);
+    }
+
+    nb::object class_, object_;
+    const tensors* package_;
+    attribute is_cuda_{"is_cuda"};
+};
+
+} // namespace
+
+void define_whole_arrays(nb::module_& m) {
+    nb::class_<whole_arrays>(m, "WholeArrays")
+        .def(nb::init<nb::object, nb::object>(), nb::arg("tensor_class"), nb::arg("tensors"))
+        .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("tensor"));
+    nb::list functions;
+    for (const char* const name : names) {
+        functions.append(name);
+    }
+    m.attr("WHOLE") = nb::tuple(functions);
+}
+
+} // namespace warpfold::python::on_gpu
