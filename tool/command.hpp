@@ -13,6 +13,10 @@
 
 namespace warpfold::tool {
 
+// Exit statuses of the command itself.
+inline constexpr int status_failure = 1;
+inline constexpr int status_usage = 2;
+
 // Does the work once the arguments are parsed; what it returns is the exit status.
 using action = std::function<int()>;
 

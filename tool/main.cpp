@@ -18,9 +18,6 @@
 namespace warpfold::tool {
 namespace {
 
-constexpr int status_failure = 1;
-constexpr int status_usage = 2;
-
 constexpr std::array<subcommand, 11> subcommands{{
     {"ladder", "[NAME ...]", "run every step of a ladder of kernels, checked, and counted or timed", add_ladder},
     {"explain", "LADDER/STEP", "show a step's source with what each line did, its claims, and what the next changes",

@@ -37,17 +37,19 @@ __global__ void sum_mod(const T* input, T* partial, std::uint64_t n) {
 
 namespace {
 
-struct step {
+struct interleaved_modulo_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         launch(c, "sum_mod", sum_mod<T, Op>, c.device.block * sizeof(T), in, out, n);
     }
 };
 
-bool active(unsigned tid, unsigned stride, unsigned size) { return tid % (2 * stride) == 0 && tid + stride < size; }
+bool active_by_modulo(unsigned tid, unsigned stride, unsigned size) {
+    return tid % (2 * stride) == 0 && tid + stride < size;
+}
 
 verdict active_threads_halve(const engine::evidence& e) {
-    const auto wanted = rising_strides(e.block(), active);
+    const auto wanted = rising_strides(e.block(), active_by_modulo);
     const auto here = active_threads(e);
     const auto warps = active_warps(e);
     return seen(here == each(wanted, &iteration::threads) && warps == each(wanted, &iteration::warps),
@@ -184,7 +186,7 @@ reduction interleaved_modulo() {
                   "759, Reduction #1; 587, sum_mod"},
         .blocks = one_each,
         .height = height_one_each,
-        .rounds = rounds_of<step>(),
+        .rounds = rounds_of<interleaved_modulo_round>(),
         .claims = {
             {"active threads shrink by stride, from half of the block's down to one", "587, Warp Divergence Example",
              engine::counted(active_threads_halve).refuted_by(engine::step_in_place("2"))},

@@ -35,17 +35,17 @@ __global__ void sum_idx(const T* input, T* partial, std::uint64_t n) {
 
 namespace {
 
-struct step {
+struct strided_index_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         launch(c, "sum_idx", sum_idx<T, Op>, c.device.block * sizeof(T), in, out, n);
     }
 };
 
-bool active(unsigned tid, unsigned stride, unsigned size) { return 2 * stride * tid + stride < size; }
+bool active_in_front(unsigned tid, unsigned stride, unsigned size) { return 2 * stride * tid + stride < size; }
 
 verdict first_threads_active(const engine::evidence& e) {
-    const auto wanted = rising_strides(e.block(), active);
+    const auto wanted = rising_strides(e.block(), active_in_front);
     const auto here = active_threads(e);
     return seen(here == each(wanted, &iteration::threads) && active_warps(e) == each(wanted, &iteration::warps),
                 "active threads per stride: " + list(here) + "; in warps: " + list(active_warps(e)));
@@ -53,7 +53,7 @@ verdict first_threads_active(const engine::evidence& e) {
 
 verdict packed(const engine::evidence& e) {
     const auto here = active_warps(e);
-    return seen(here == each(rising_strides(e.block(), active), &iteration::warps),
+    return seen(here == each(rising_strides(e.block(), active_in_front), &iteration::warps),
                 "warps with active threads per stride: " + list(here));
 }
 
@@ -88,7 +88,7 @@ reduction strided_index() {
                       "759, Reduction #2; 587, sum_idx"},
             .blocks = one_each,
             .height = height_one_each,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<strided_index_round>(),
             .claims = {
                 {"the first M/(2 stride) threads should be active", "587, Pack Active Threads",
                  engine::counted(first_threads_active).refuted_by(engine::step_in_place("1"))},

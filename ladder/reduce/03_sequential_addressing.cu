@@ -35,7 +35,7 @@ __global__ void sum_seq(const T* input, T* partial, std::uint64_t n, unsigned si
 
 namespace {
 
-struct step {
+struct sequential_addressing_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         const unsigned size = padded(c.device.block);
@@ -43,7 +43,7 @@ struct step {
     }
 };
 
-bool active(unsigned tid, unsigned stride, unsigned /*size*/) { return tid < stride; }
+bool active_below_stride(unsigned tid, unsigned stride, unsigned /*size*/) { return tid < stride; }
 
 verdict no_conflicts(const engine::evidence& e) {
     const auto conflicts = engine::bank_conflicts(engine::total(e.step));
@@ -52,7 +52,7 @@ verdict no_conflicts(const engine::evidence& e) {
 
 verdict last_five_diverge(const engine::evidence& e) {
     const auto here = divergent_warps(e);
-    return seen(here == each(falling_strides(e.block(), active), &iteration::divergent_warps),
+    return seen(here == each(falling_strides(e.block(), active_below_stride), &iteration::divergent_warps),
                 "divergent warps per stride, the largest first: " + list(here));
 }
 
@@ -101,7 +101,7 @@ reduction sequential_addressing() {
                   "759, Reduction #3; 587, sum_seq"},
         .blocks = one_each,
         .height = height_one_each,
-        .rounds = rounds_of<step>(),
+        .rounds = rounds_of<sequential_addressing_round>(),
         .claims = {
             {"sequential addressing is shared memory conflict free",
              "759, Parallel Reduction: Sequential Addressing; 587, Resolve Bank Conflicts via Sequential Accesses; "

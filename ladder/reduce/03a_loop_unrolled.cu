@@ -57,7 +57,7 @@ __global__ void sum_unroll(const T* input, T* partial, std::uint64_t n, unsigned
 
 namespace {
 
-struct step {
+struct loop_unrolled_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         const unsigned size = padded(c.device.block, 64);
@@ -92,7 +92,7 @@ reduction loop_unrolled() {
                       "587, Loop Unrolling", false, "3"},
             .blocks = one_each,
             .height = height_one_each,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<loop_unrolled_round>(),
             .claims = {
                 {"unroll a loop to reduce loop overheads", "587, Loop Unrolling",
                  engine::compared("3", less_loop_overhead)},

@@ -38,7 +38,7 @@ __global__ void sum_warp(const T* input, T* partial, std::uint64_t n, unsigned s
 
 namespace {
 
-struct step {
+struct single_warp_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         const unsigned size = padded(c.device.block, 64);
@@ -61,14 +61,14 @@ verdict more_additions(const engine::evidence& e, const step_result& other) {
                     std::to_string(before.shared_store_bytes / bytes) + " in sum_unroll");
 }
 
-verdict fewer_instructions(const engine::evidence& e, const step_result& other) {
+verdict fewer_instructions_a_block(const engine::evidence& e, const step_result& other) {
     const auto here = e.first().total.warp_instructions / e.blocks();
     const auto before = other.launches.front().total.warp_instructions / e.blocks();
     return seen(here < before,
                 std::to_string(here) + " instructions of warps a block, " + std::to_string(before) + " in sum_unroll");
 }
 
-verdict fewer_barriers(const engine::evidence& e, const step_result& other) {
+verdict six_barriers_fewer(const engine::evidence& e, const step_result& other) {
     const double here = engine::barriers_per_warp(e.first());
     const double before = engine::barriers_per_warp(other.launches.front());
     return seen(before - here == 6, number(here, 0) + " barriers a warp, " + number(before, 0) + " in sum_unroll");
@@ -83,14 +83,14 @@ reduction single_warp() {
         .luck = lockstep_luck,
         .blocks = one_each,
         .height = height_one_each,
-        .rounds = rounds_of<step>(),
+        .rounds = rounds_of<single_warp_round>(),
         .claims = {
             {"this does incur more additions and shared memory accesses", "587, Single Warp Optimization",
              engine::compared("sum_unroll", more_additions)},
             {"remove individual tid check to reduce instruction count", "587, Single Warp Optimization",
-             engine::compared("sum_unroll", fewer_instructions)},
+             engine::compared("sum_unroll", fewer_instructions_a_block)},
             {"sum_warp further removes unnecessary barriers", "587, Experimental Results: Further Optimizations",
-             engine::compared("sum_unroll", fewer_barriers)},
+             engine::compared("sum_unroll", six_barriers_fewer)},
             {"threads in one warp always execute the same instruction: they are synchronized without __syncthreads()",
              "587, When Only One Warp Remains Active", lockstep_is_enough().refuted_by(engine::step_in_place("5"))},
             {"sum_warp is faster than sum_unroll", "587, Experimental Results: Further Optimizations",

@@ -37,7 +37,7 @@ __global__ void add_during_load(const T* input, T* partial, std::uint64_t n, uns
 
 namespace {
 
-struct step {
+struct first_add_during_load_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         const unsigned size = padded(c.device.block);
@@ -80,7 +80,7 @@ reduction first_add_during_load() {
                       "759, Reduction #4; Kharagpur, Reduction 4"},
             .blocks = two_each,
             .height = height_two_each,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<first_add_during_load_round>(),
             .claims = {
                 {"the number of blocks you need now is half of what it used to be",
                  "759, Reduction #4: First Add During Load",

@@ -44,7 +44,7 @@ __global__ void unroll_last_warp(const T* input, T* partial, std::uint64_t n, un
 
 namespace {
 
-struct step {
+struct last_warp_unrolled_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         const unsigned size = padded(c.device.block, 64);
@@ -73,7 +73,7 @@ verdict saves_in_all_warps(const engine::evidence& e, const step_result& other) 
                     " in step 4; every warp leaves out the same barriers");
 }
 
-verdict less_divergence(const engine::evidence& e, const step_result& other) {
+verdict fewer_divergent_branches(const engine::evidence& e, const step_result& other) {
     if (e.block() < 2) {
         return unseen("a block of one thread has no iteration");
     }
@@ -91,7 +91,7 @@ reduction last_warp_unrolled() {
             .luck = lockstep_luck,
             .blocks = two_each,
             .height = height_two_each,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<last_warp_unrolled_round>(),
             .claims = {
                 {"when s <= 32 we don't need to __syncthreads(): no barrier in the last 6 iterations",
                  "759, Unrolling the Last Warp; Kharagpur, Reduction 5: Unrolling the Last Warp",
@@ -100,7 +100,7 @@ reduction last_warp_unrolled() {
                  "759, Reduction #5: Unroll the Last Warp", engine::compared("4", saves_in_all_warps)},
                 {"we don't need \"if (tid < s)\"",
                  "759, Unrolling the Last Warp; Kharagpur, Reduction 5: Unrolling the Last Warp",
-                 engine::compared("4", less_divergence)},
+                 engine::compared("4", fewer_divergent_branches)},
                 {"instructions are executed in lockstep within a warp, so no synchronisation is needed",
                  "759, Unrolling the Last Warp; Kharagpur, Reduction 5: Unrolling the Last Warp",
                  lockstep_is_enough().refuted_by(engine::step_in_place("6"))},

@@ -38,7 +38,7 @@ __global__ void unroll_completely(const T* input, T* partial, std::uint64_t n) {
 
 namespace {
 
-struct step {
+struct completely_unrolled_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         with_block_size(c.device.block, [&]<unsigned size>() {
@@ -70,7 +70,7 @@ reduction completely_unrolled() {
             .luck = lockstep_luck,
             .blocks = two_each,
             .height = height_two_each,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<completely_unrolled_round>(),
             .claims = {
                 {"evaluated at compile time, results in a very efficient inner loop: fewer instructions",
                  "759, Reduction #6: Completely Unrolled", engine::compared("5", fewer_instructions)},

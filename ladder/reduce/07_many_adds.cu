@@ -34,7 +34,7 @@ __global__ void add_many(const T* input, T* partial, std::uint64_t n) {
 
 namespace {
 
-struct step {
+struct many_adds_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         with_block_size(c.device.block, [&]<unsigned size>() {
@@ -121,7 +121,7 @@ reduction many_adds() {
             .luck = lockstep_luck,
             .blocks = many_each,
             .height = height_many_each,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<many_adds_round>(),
             .claims = {
                 {"reduce the number of blocks and have a thread do more work", "759, Kernel 7, Comments",
                  engine::launched(few_blocks).refuted_by(engine::step_in_place("6"))},

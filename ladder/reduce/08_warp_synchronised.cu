@@ -58,7 +58,7 @@ __global__ void sync_warp(const T* input, T* partial, std::uint64_t n) {
 
 namespace {
 
-struct step {
+struct warp_synchronised_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         with_block_size(c.device.block, [&]<unsigned size>() {
@@ -91,7 +91,7 @@ reduction warp_synchronised() {
                       "380, And More...", false, "7"},
             .blocks = many_each,
             .height = height_many_each,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<warp_synchronised_round>(),
             .claims = {
                 {"on Volta and newer, reduction in shared memory must use warp synchronization", "380, And More...",
                  engine::counted(two_syncs_an_addition).refuted_by(engine::step_in_place("7"))},

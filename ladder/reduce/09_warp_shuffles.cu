@@ -21,7 +21,7 @@ __global__ void shuffle(const T* input, T* partial, std::uint64_t n) {
 
 namespace {
 
-struct step {
+struct warp_shuffles_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         launch(c, "shuffle", shuffle<T, Op>, 32 * sizeof(T), in, out, n);
@@ -34,15 +34,10 @@ verdict one_value_a_warp(const engine::evidence& e) {
                                          std::to_string(e.warps()) + " warps");
 }
 
-verdict no_conflicts(const engine::evidence& e) {
+verdict shuffles_without_conflicts(const engine::evidence& e) {
     const auto conflicts = engine::bank_conflicts(engine::total(e.step));
     return seen(conflicts == 0, std::to_string(conflicts) + " bank conflicts, " +
                                     std::to_string(engine::total(e.step).shuffles) + " shuffles");
-}
-
-verdict one_barrier(const engine::evidence& e) {
-    const double barriers = engine::barriers_per_warp(e.first());
-    return seen(barriers == 1, number(barriers, 0) + " barriers a warp");
 }
 
 } // namespace
@@ -52,14 +47,14 @@ reduction warp_shuffles() {
                       "lanes read each other's registers; shared memory takes one value a warp", "380, Shuffle (SHFL)"},
             .blocks = many_each,
             .height = height_shuffles,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<warp_shuffles_round>(),
             .claims = {
                 {"threads can read other threads' registers: no shared memory is needed, except for one value a warp",
                  "380, Shuffle (SHFL)", engine::counted(one_value_a_warp).refuted_by(engine::step_in_place("8"))},
                 {"no bank conflicts", "beyond the lectures",
-                 engine::counted(no_conflicts).refuted_by(engine::step_in_place("2"))},
+                 engine::counted(shuffles_without_conflicts).refuted_by(engine::step_in_place("2"))},
                 {"one barrier of the block is left", "beyond the lectures",
-                 engine::counted(one_barrier).refuted_by(engine::step_in_place("8"))},
+                 engine::counted(one_barrier_a_warp).refuted_by(engine::step_in_place("8"))},
                 {"faster than step 8", "380, Reduce",
                  engine::faster_than("8", "the lecture shows a diagram without figures")},
             }};

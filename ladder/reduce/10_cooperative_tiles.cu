@@ -43,7 +43,7 @@ namespace {
 
 unsigned tile_of(unsigned block) { return std::min(block & (0u - block), 32u); }
 
-struct step {
+struct cooperative_tiles_round {
     template <unsigned tile_size, class T, class Op>
     static void launch_tiles(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         launch(c, "reduce_tiles", reduce_tiles<tile_size, T, Op>, c.device.block / tile_size * sizeof(T), in, out, n);
@@ -74,11 +74,6 @@ verdict one_value_a_tile(const engine::evidence& e) {
                                                 std::to_string(tile));
 }
 
-verdict one_barrier(const engine::evidence& e) {
-    const double barriers = engine::barriers_per_warp(e.first());
-    return seen(barriers == 1, number(barriers, 0) + " barriers a warp");
-}
-
 } // namespace
 
 reduction cooperative_tiles() {
@@ -87,12 +82,12 @@ reduction cooperative_tiles() {
                       "380, And More..."},
             .blocks = many_each,
             .height = height_tiles,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<cooperative_tiles_round>(),
             .claims = {
                 {"shuffle in cooperative thread groups: shared memory takes one value a tile", "380, Variants",
                  engine::counted(one_value_a_tile).refuted_by(engine::step_in_place("8"))},
                 {"one barrier of the block is left", "beyond the lectures",
-                 engine::counted(one_barrier).refuted_by(engine::step_in_place("8"))},
+                 engine::counted(one_barrier_a_warp).refuted_by(engine::step_in_place("8"))},
             }};
 }
 

@@ -20,7 +20,7 @@ __global__ void load_vectors(const T* input, T* partial, std::uint64_t n) {
 
 namespace {
 
-struct step {
+struct vector_loads_round {
     template <class T, class Op>
     static void round(const launch_context& c, const T* in, std::uint64_t n, T* out) {
         launch(c, "load_vectors", load_vectors<T, Op>, 32 * sizeof(T), in, out, n);
@@ -58,7 +58,7 @@ reduction vector_loads() {
                       "beyond the lectures; 380, Access Via L1, names the word size"},
             .blocks = many_each,
             .height = height_vectors,
-            .rounds = rounds_of<step>(),
+            .rounds = rounds_of<vector_loads_round>(),
             .claims = {
                 {"natively supported word sizes per thread: 16 bytes, so that a warp requests 512",
                  "380, Access Via L1", engine::counted(wide_requests).refuted_by(engine::step_in_place("9"))},

@@ -44,7 +44,7 @@ namespace {
 
 constexpr std::size_t ticket_bytes = 256; // of the workspace, before the blocks' values
 
-struct step {
+struct one_launch_round {
     template <class T, class Op>
     static std::size_t workspace(const shape& device, std::uint64_t n) {
         return ticket_bytes + many_each(device, n, 0) * sizeof(T);
@@ -81,8 +81,8 @@ reduction one_launch() {
             .one_launch = true,
             .blocks = many_each,
             .height = height_once,
-            .rounds = rounds_of<step>(),
-            .workspace = workspace_of<step>(),
+            .rounds = rounds_of<one_launch_round>(),
+            .workspace = workspace_of<one_launch_round>(),
             .claims = {
                 {"no second kernel is needed: the last block reduces what the others have left", "beyond the lectures",
                  engine::launched(single_launch).refuted_by(engine::step_in_place("11"))},

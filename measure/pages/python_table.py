@@ -7,7 +7,7 @@ HEAD = """# The Python package beside PyTorch and CuPy
 
 {device}; made by `measure/pages/python_table.py` from a run of `python/tests/gpu_check.py`.
 
-Microseconds a call. *Host*: until the call returns, on an idle GPU; the least of five. *Device*: of calls one after the other,
+Microseconds a call. *Host*: until the call returns, on an idle GPU; the least of 20 means of five calls. *Device*: of calls one after the other,
 between two events, so it is the host's time where that is longer. The ratio is that of device times, below 1 where ours is
 faster. Of {rows} rows of 10^6 elements and more, {ahead} are ahead of the package whose arrays they take.
 

@@ -38,7 +38,7 @@ void add_array_options(CLI::App& app, array_options& options, const char* types 
 [[nodiscard]] std::unique_ptr<report::array_file> open_array(const std::string& path, const array_options& options);
 
 // The same for a file that is read part by part, of any size; "-" is standard input.
-class array_input final : public calls::array_stream {
+class array_input final : public calls::array_source {
 public:
     array_input(std::string path, const array_options& options);
 

@@ -15,23 +15,23 @@ namespace warpfold::calls {
 using report::array_type;
 
 // The type that elements are folded, counted and filtered in: int64 and uint64 for integers, else their own.
-enum class family { integer, natural, single, twofold };
+enum class family { int64, uint64, float32, float64 };
 [[nodiscard]] family family_of(array_type type) noexcept;
 [[nodiscard]] array_type type_of(family of) noexcept; // int64, uint64, float32, float64
 
 // Elements that are read part by part, by several threads at the same time; it throws std::exception.
-class array_stream {
+class array_source {
 public:
-    virtual ~array_stream() = default;
+    virtual ~array_source() = default;
     [[nodiscard]] virtual array_type type() const = 0;
     [[nodiscard]] virtual std::uint64_t size() const = 0;
     virtual void read(std::uint64_t first, void* to, std::uint64_t count) const = 0;
 };
 
 // Where results go, likewise.
-class result_stream {
+class result_sink {
 public:
-    virtual ~result_stream() = default;
+    virtual ~result_sink() = default;
     virtual void write(std::uint64_t first, const void* from, std::uint64_t bytes) = 0; // from byte `first` on
 };
 
@@ -43,16 +43,16 @@ struct passage {
 
 // One value of any family.
 union number {
-    std::int64_t integer;
-    std::uint64_t natural;
-    float single;
-    double twofold;
+    std::int64_t int64;
+    std::uint64_t uint64;
+    float float32;
+    double float64;
 };
 
 // Of floating-point numbers the correctly rounded sum, as text that reads back to the same value; of integers all
 // digits.
 struct sum_request {
-    const array_stream& in;
+    const array_source& in;
     passage how;
 };
 
@@ -68,8 +68,8 @@ struct reduce_request {
 
 // By sum, product, minimum or maximum.
 struct scan_request {
-    const array_stream& in;
-    result_stream& out; // as many elements of type_of(family_of(in.type())); integers wrap
+    const array_source& in;
+    result_sink& out; // as many elements of type_of(family_of(in.type())); integers wrap
     passage how;
     operation op = operation::sum;
     bool exclusive = false; // out[0] is then the operation's identity
@@ -77,7 +77,7 @@ struct scan_request {
 };
 
 struct histogram_request {
-    const array_stream& in;
+    const array_source& in;
     passage how;
     std::uint64_t bins = 0; // even ones over [lower, upper), bounds of the samples' family,
     number lower{}, upper{};
@@ -85,9 +85,9 @@ struct histogram_request {
     std::uint64_t* counts = nullptr;
 };
 
-// Images one behind the other, rows without gaps: float, or double.
+// Images one behind the other, rows without gaps.
 struct convolve_request {
-    bool twofold = false;
+    bool is_double = false; // else float
     const void* in = nullptr;
     std::uint64_t width = 0, height = 1, count = 1;
     const double* mask = nullptr;
@@ -104,6 +104,8 @@ class target {
 public:
     virtual ~target() = default;
     [[nodiscard]] virtual std::string device() const = 0; // its name
+    // False at a rank that takes part in calls and has no results to write or print.
+    [[nodiscard]] virtual bool has_results() const { return true; }
     [[nodiscard]] virtual std::string sum(const sum_request& request) = 0;
     // As text that reads back to the same value.
     [[nodiscard]] virtual std::string reduce(const reduce_request& request) = 0;

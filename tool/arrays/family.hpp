@@ -37,15 +37,15 @@ template <class Work>
 auto with_elements(array_type type, const void* data, const Work& work) {
     const auto size = static_cast<unsigned>(report::size_of(type));
     switch (family_of(type)) {
-    case family::integer: return work(integers<std::int64_t>{data, size});
-    case family::natural: return work(integers<std::uint64_t>{data, size});
-    case family::single: return work(static_cast<const float*>(data));
-    case family::twofold: return work(static_cast<const double*>(data));
+    case family::int64: return work(integers<std::int64_t>{data, size});
+    case family::uint64: return work(integers<std::uint64_t>{data, size});
+    case family::float32: return work(static_cast<const float*>(data));
+    case family::float64: return work(static_cast<const double*>(data));
     }
     throw std::logic_error("an element type without a family");
 }
 
-// An array_stream as a source of the library: View is what with_elements hands on.
+// An array_source as a source of the library: View is what with_elements hands on.
 template <class View>
 struct source_of {
     using element = std::remove_cvref_t<decltype(std::declval<const View&>()[std::uint64_t{}])>;
@@ -61,13 +61,13 @@ struct source_of {
     }
     void read(std::uint64_t first, void* to, std::uint64_t count) const { in.read(first, to, count); }
 
-    const array_stream& in;
+    const array_source& in;
     unsigned bytes; // of an element
 };
 
 // work(source) of the elements, as int64, uint64, float or double.
 template <class Work>
-auto with_stream(const array_stream& in, const Work& work) {
+auto with_source(const array_source& in, const Work& work) {
     return with_elements(in.type(), nullptr, [&](const auto& view) {
         return work(
             source_of<std::remove_cvref_t<decltype(view)>>{in, static_cast<unsigned>(report::size_of(in.type()))});
@@ -82,7 +82,7 @@ struct sink_of {
         out.write(first * sizeof(A), from, count * sizeof(A));
     }
 
-    result_stream& out;
+    result_sink& out;
 };
 
 inline chunked_options options_of(const passage& how) {
@@ -95,13 +95,13 @@ inline chunked_options options_of(const passage& how) {
 template <class A>
 A value_of(const number& x) {
     if constexpr (std::is_same_v<A, std::int64_t>) {
-        return x.integer;
+        return x.int64;
     } else if constexpr (std::is_same_v<A, std::uint64_t>) {
-        return x.natural;
+        return x.uint64;
     } else if constexpr (std::is_same_v<A, float>) {
-        return x.single;
+        return x.float32;
     } else {
-        return x.twofold;
+        return x.float64;
     }
 }
 

@@ -25,7 +25,7 @@ void run_convolve_of(Memory& memory, const convolve_request& q) {
 
 template <class Memory>
 void run_convolve(Memory& memory, const convolve_request& q) {
-    if (q.twofold) {
+    if (q.is_double) {
         run_convolve_of<double>(memory, q);
     } else {
         run_convolve_of<float>(memory, q);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Histograms with even bins, or with bins between edges. `Memory` is where a target's arrays are: see host_memory.hpp and
-// gpu_memory.cuh.
+// gpu/memory.cuh.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace warpfold::calls {
 
 template <class Memory>
 void run_histogram(Memory& memory, const histogram_request& q) {
-    with_stream(q.in, [&](const auto& source) {
+    with_source(q.in, [&](const auto& source) {
         using A = typename std::remove_cvref_t<decltype(source)>::element;
         std::vector<std::uint64_t> counts;
         if (q.edges != nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reductions by an operation that is chosen when the program runs. `Memory` is where a target's arrays are: see host_memory.hpp and
-// gpu_memory.cuh.
+// gpu/memory.cuh.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ struct chosen {
 
 template <class On>
 void run_scan(const On& on, const scan_request& q) {
-    with_stream(q.in, [&](const auto& source) {
+    with_source(q.in, [&](const auto& source) {
         using A = typename std::remove_cvref_t<decltype(source)>::element;
         const sink_of<A> sink{q.out};
         const chosen op{q.op};

@@ -62,7 +62,7 @@ inline std::string text_of(long_integer x) {
 
 template <class On>
 std::string run_sum(const On& on, const sum_request& q) {
-    return with_stream(q.in, [&](const auto& source) {
+    return with_source(q.in, [&](const auto& source) {
         using A = typename std::remove_cvref_t<decltype(source)>::element;
         if constexpr (std::is_floating_point_v<A>) {
             return value_text(chunked_exact_sum(on, source, options_of(q.how)));

@@ -94,13 +94,13 @@ int run_convolve(const convolve_options& o) {
         shape[shape.size() - 2] = q.out_height;
     }
     calls::target& target = choose_target(o.array.device);
-    result_place place(o.out);
-    q.twofold = !fits_float(array->layout().type);
-    result_array result(q.twofold ? report::array_type::float64 : report::array_type::float32, shape);
+    result_place place(target.has_results() ? o.out : std::nullopt);
+    q.is_double = !fits_float(array->layout().type);
+    result_array result(q.is_double ? report::array_type::float64 : report::array_type::float32, shape);
     q.out = result.data();
-    const std::vector<float> singles = q.twofold ? std::vector<float>{} : converted<float>(*array);
-    const std::vector<double> twofolds = q.twofold ? converted<double>(*array) : std::vector<double>{};
-    q.in = q.twofold ? static_cast<const void*>(twofolds.data()) : singles.data();
+    const std::vector<float> floats = q.is_double ? std::vector<float>{} : converted<float>(*array);
+    const std::vector<double> doubles = q.is_double ? converted<double>(*array) : std::vector<double>{};
+    q.in = q.is_double ? static_cast<const void*>(doubles.data()) : floats.data();
     {
         progress line;
         line.show(o.file, 0, 1);

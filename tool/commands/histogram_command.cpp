@@ -37,13 +37,13 @@ struct histogram_options {
 template <class A>
 A& member_of(calls::number& x) {
     if constexpr (std::is_same_v<A, std::int64_t>) {
-        return x.integer;
+        return x.int64;
     } else if constexpr (std::is_same_v<A, std::uint64_t>) {
-        return x.natural;
+        return x.uint64;
     } else if constexpr (std::is_same_v<A, float>) {
-        return x.single;
+        return x.float32;
     } else {
-        return x.twofold;
+        return x.float64;
     }
 }
 
@@ -170,7 +170,7 @@ int run_of(const histogram_options& o, calls::histogram_request& q, const Source
         }
     }
     calls::target& target = choose_target(o.array.device);
-    result_place place(o.out);
+    result_place place(target.has_results() ? o.out : std::nullopt);
     result_array result(report::array_type::uint64, {q.bins});
     q.counts = static_cast<std::uint64_t*>(result.data());
     {
@@ -190,7 +190,7 @@ int run_histogram(const histogram_options& o) {
     const array_input array(o.file, o.array);
     calls::histogram_request q{array, {}, 0, {}, {}, nullptr, nullptr};
     try {
-        return calls::with_stream(array, [&](const auto& source) {
+        return calls::with_source(array, [&](const auto& source) {
             return run_of<typename std::remove_cvref_t<decltype(source)>::element>(o, q, source);
         });
     } catch (const report::bad_number& error) {

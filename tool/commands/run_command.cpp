@@ -34,7 +34,6 @@
 namespace warpfold::tool {
 namespace {
 
-constexpr int status_failure = 1;
 constexpr int status_not_executable = 126; // as shells have it
 constexpr int status_not_found = 127;
 
@@ -94,7 +93,7 @@ void complain_of(const std::string& what, const std::string& program, const prog
     if (end.signal != 0) {
         complain(fmt::format("{} was killed by signal {} ({}) before writing its {}", report::printable(program),
                              end.signal, ::strsignal(end.signal), what));
-    } else if (facts && facts->needs_shared_cuda_runtime()) {
+    } else if (facts && facts->needs_cuda_library()) {
         complain(fmt::format("no {}: {} ended before its first call of CUDA, or they could not be written", what,
                              report::printable(program)));
     } else {

@@ -58,7 +58,7 @@ bool wraps(const calls::scan_request& q) {
     if (n == 0 || (adds && bytes < 8 && n < std::uint64_t{1} << 31)) {
         return false; // too few for it
     }
-    return calls::with_stream(q.in, [&](const auto& source) {
+    return calls::with_source(q.in, [&](const auto& source) {
         using A = typename std::remove_cvref_t<decltype(source)>::element;
         if constexpr (std::is_integral_v<A>) {
             A total = adds ? 0 : 1;
@@ -82,7 +82,7 @@ bool wraps(const calls::scan_request& q) {
 }
 
 // Results in memory.
-class memory_results final : public calls::result_stream {
+class memory_results final : public calls::result_sink {
 public:
     explicit memory_results(result_array& array) : array_(array) {}
     void write(std::uint64_t first, const void* from, std::uint64_t bytes) override {
@@ -94,7 +94,7 @@ private:
 };
 
 // Results in a .npy file. Throws file_error.
-class file_results final : public calls::result_stream {
+class file_results final : public calls::result_sink {
 public:
     file_results(const std::string& path, report::array_type type, const std::vector<std::uint64_t>& shape)
         : file_(path) {
@@ -115,13 +115,13 @@ int run_scan(const scan_options& o) {
     const calls::operation op = operation_named(o.op);
     const array_input array(o.file, o.array);
     calls::target& target = choose_target(o.array.device);
-    result_place place(o.out);
+    result_place place(target.has_results() ? o.out : std::nullopt);
     const report::array_type type = calls::type_of(calls::family_of(array.type()));
-    const auto scan = [&](calls::result_stream& out) {
+    const auto scan = [&](calls::result_sink& out) {
         progress line;
         const calls::scan_request q{array, out, passage_of(o.array, line, o.file), op, o.exclusive, o.reverse};
         target.scan(q);
-        if (wraps(q)) {
+        if (target.has_results() && wraps(q)) {
             complain(fmt::format("note: a {} on the way is more than {} holds; results are what is left modulo 2^64",
                                  o.op, report::name_of(type)));
         }

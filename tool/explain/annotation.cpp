@@ -13,6 +13,7 @@
 #include "report/number.hpp"
 #include "report/text.hpp"
 #include "tool/error.hpp"
+#include "tool/explain/source_parts.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -135,8 +136,6 @@ std::string clipped(std::string text, std::size_t width) {
     }
     return text + "…";
 }
-
-std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 std::string place_text(const place& p) {
     return p.second == 0 ? "(no line)" : fmt::format("{}:{}", report::printable(base_name(p.first)), p.second);

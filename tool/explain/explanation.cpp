@@ -17,8 +17,6 @@ using softgpu::observe::counters;
 
 constexpr std::size_t longest_constant = 3; // lines
 
-std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
 bool of_the_ladder(std::string_view path) { return path.starts_with("ladder/"); }
 
 std::vector<std::string> lines_without_breaks(std::string_view text) {

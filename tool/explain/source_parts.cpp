@@ -146,4 +146,6 @@ std::string bare_name(std::string_view demangled) {
     return name.substr(name.find_last_of(": ") + 1);
 }
 
+std::string base_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
+
 } // namespace warpfold::tool

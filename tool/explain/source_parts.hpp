@@ -25,4 +25,7 @@ struct source_part {
 // "two_paths" of "void lab::(anonymous namespace)::two_paths<1u>(float const*)".
 [[nodiscard]] std::string bare_name(std::string_view demangled);
 
+// "f.cu" of "a/b/f.cu".
+[[nodiscard]] std::string base_name(std::string_view path);
+
 } // namespace warpfold::tool

@@ -14,19 +14,19 @@
 namespace warpfold::tool {
 namespace {
 
-using json = nlohmann::json;
+using profile_json = nlohmann::json;
 using softgpu::observe::launch_record;
 
 // What the child has written of the step: n, launches.
 bool read_step(const std::string& path, step_profile& profile) {
     std::ifstream in(path);
-    const json document = json::parse(in, nullptr, false);
-    if (!document.is_object() || document.value("steps", json::array()).size() != 1) {
+    const profile_json document = profile_json::parse(in, nullptr, false);
+    if (!document.is_object() || document.value("steps", profile_json::array()).size() != 1) {
         return false;
     }
-    const json& step = document["steps"][0];
+    const profile_json& step = document["steps"][0];
     profile.n = step.value("n", document.value("n", std::uint64_t{0}));
-    for (const json& launch : step.value("launches", json::array())) {
+    for (const profile_json& launch : step.value("launches", profile_json::array())) {
         profile.launches.push_back(launch_of(launch));
     }
     return true;
@@ -48,14 +48,14 @@ void add_lines(const profile_kernel& kernel, std::span<const ladder::source_file
 
 } // namespace
 
-launch_record launch_of(const json& j) {
+launch_record launch_of(const profile_json& j) {
     launch_record launch;
     launch.kernel = j.at("kernel").get<std::string>();
     launch.grid = j.at("grid").get<std::array<std::uint32_t, 3>>();
     launch.block = j.at("block").get<std::array<std::uint32_t, 3>>();
     launch.dynamic_shared_bytes = j.at("dynamic_shared_bytes").get<std::uint64_t>();
     launch.static_shared_bytes = j.at("static_shared_bytes").get<std::uint64_t>();
-    if (const json& counters = j.at("counters"); counters.is_object()) {
+    if (const profile_json& counters = j.at("counters"); counters.is_object()) {
 #define SOFTGPU_COUNTER(name, combine, meaning) launch.total.name = counters.value(#name, std::uint64_t{0});
 #include "softgpu/observe/counters.def"
 #undef SOFTGPU_COUNTER

@@ -91,9 +91,10 @@ void read_sections(elf_file& file, const Elf64_Ehdr& header, elf_facts& facts) {
 
 } // namespace
 
-bool elf_facts::needs_shared_cuda_runtime() const {
-    return std::any_of(needed.begin(), needed.end(),
-                       [](const std::string& name) { return name.starts_with("libcudart.so"); });
+bool elf_facts::needs_cuda_library() const {
+    return std::any_of(needed.begin(), needed.end(), [](const std::string& name) {
+        return name.starts_with("libcudart.so") || name == "libcuda.so.1";
+    });
 }
 
 std::optional<elf_facts> read_elf(const std::string& path) {

@@ -15,7 +15,8 @@ struct elf_facts {
     bool static_cuda_runtime = false; // its symbol table has the functions of a static CUDA runtime
     std::vector<std::string> needed;  // DT_NEEDED, "libcudart.so.13"
 
-    [[nodiscard]] bool needs_shared_cuda_runtime() const;
+    // The shared CUDA runtime, or the driver: what ours stand in for by name.
+    [[nodiscard]] bool needs_cuda_library() const;
 };
 
 // Empty where the file is no 64-bit little-endian ELF file that makes sense; never throws for what is in it.

@@ -11,14 +11,14 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "report/json.hpp"
 #include "tool/error.hpp"
 
 namespace warpfold::tool {
 namespace {
 
-using json = nlohmann::ordered_json;
+using report::json;
 
 constexpr std::size_t head = 4096; // where a document says that it is unfinished
 

@@ -108,7 +108,7 @@ std::string why_not_reached(const std::string& program, const std::optional<elf_
     if (facts && !facts->dynamic) {
         return fmt::format("{} is linked statically; build it against shared libraries, with -cudart shared", name);
     }
-    if (facts && facts->embeds_cuda && !facts->needs_shared_cuda_runtime() && !facts->static_cuda_runtime) {
+    if (facts && facts->embeds_cuda && !facts->needs_cuda_library() && !facts->static_cuda_runtime) {
         return fmt::format(
             "{} is not linked with the shared CUDA runtime, and has no symbol table with the functions of "
             "a static one; build it with -cudart shared, or do not strip it",

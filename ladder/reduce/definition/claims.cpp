@@ -203,6 +203,11 @@ double elements_per_thread(const engine::evidence& e) {
     return static_cast<double>(e.n()) / (static_cast<double>(e.blocks()) * e.block());
 }
 
+verdict one_barrier_a_warp(const engine::evidence& e) {
+    const double barriers = engine::barriers_per_warp(e.first());
+    return seen(barriers == 1, number(barriers, 0) + " barriers a warp");
+}
+
 std::string grids(const step_result& step) {
     std::vector<std::uint64_t> blocks;
     for (const auto& launch : step.launches) {

@@ -55,6 +55,9 @@ using activity = bool (*)(unsigned tid, unsigned stride, unsigned size);
 // Elements that a thread of the first launch loads, on average.
 [[nodiscard]] double elements_per_thread(const engine::evidence& e);
 
+// Each warp of the first launch arrives at one barrier.
+[[nodiscard]] verdict one_barrier_a_warp(const engine::evidence& e);
+
 // Text for figures.
 [[nodiscard]] std::string grids(const step_result& step);
 

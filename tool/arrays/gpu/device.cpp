@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The shared library's one way in.
-#include "tool/arrays/gpu.hpp"
+#include "tool/arrays/gpu/calls.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The library's scan on a GPU, for the command.
-#include "tool/arrays/gpu.hpp"
+#include "tool/arrays/gpu/calls.hpp"
 #include "tool/arrays/run_scan.hpp"
 #include "warpfold/chunked.cuh"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The library's reduce on a GPU, for the command.
-#include "tool/arrays/gpu.hpp"
-#include "tool/arrays/gpu_memory.cuh"
+#include "tool/arrays/gpu/calls.hpp"
+#include "tool/arrays/gpu/memory.cuh"
 #include "tool/arrays/run_reduce.hpp"
 #include "warpfold/reduce.cuh"
 

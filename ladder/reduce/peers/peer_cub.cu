@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: MIT
-// CUB's instantiations for all element types: in one file, since most of the time goes into CUB's headers.
-#include "ladder/reduce/peers/peer_cub.cuh"
-
-WARPFOLD_CUB_PEER(int32, std::int32_t)
-WARPFOLD_CUB_PEER(int64, std::int64_t)
-WARPFOLD_CUB_PEER(float32, float)
-WARPFOLD_CUB_PEER(float64, double)
