@@ -66,8 +66,9 @@ struct kernel_facts {
     std::uint32_t parameter_bytes = 0;
     std::vector<std::uint32_t> parameter_offsets; // of each parameter in the parameter block
     std::vector<std::uint32_t> parameter_sizes;
-    std::uint32_t registers = 0; // an estimate: 32-bit registers live at most, per thread
-    std::uint32_t maxntid = 0;   // threads per block that __launch_bounds__ allows; 0: any
+    std::uint32_t registers = 0;    // an estimate: 32-bit registers live at most, per thread
+    std::uint32_t registers_32 = 0; // the same on a card of compute capability 1.x, whose addresses have 32 bits
+    std::uint32_t maxntid = 0;      // threads per block that __launch_bounds__ allows; 0: any
     std::uint32_t reqntid[3] = {0, 0, 0};
     unsigned ptx_target = 0; // 75 for sm_75
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Textures and surfaces: what a handle stands for, and reading it as a texture unit does (CUDA C++ Programming Guide,
-// "Texture Fetching"). The handle of tex, suld and their kin is the device address of a descriptor; whoever makes
-// texture objects allocates one and fills it in. Data have to be allocated device memory too.
+// Textures and surfaces: what a handle stands for. The handle of tex, suld and their kin is the device address of a
+// descriptor; whoever makes texture objects allocates one and fills it in. Data have to be allocated device memory too.
+// handlers/memory/texture_sampling.hpp reads textures.
 #pragma once
 
 #include <cstddef>
@@ -50,25 +50,8 @@ struct texture_descriptor {
 // The geometries of tex: .1d, .2d, .3d, with layers, and cubes.
 enum class geometry : std::uint8_t { line, plane, space, lines, planes, cube, cubes };
 
-struct texture_place {
-    float at[3] = {0, 0, 0};
-    std::int32_t element[3] = {0, 0, 0}; // where coordinates are integers
-    bool integers = false;
-    std::uint32_t layer = 0;
-    float level = 0;         // of a mipmapped texture
-    bool has_slopes = false; // then the level follows from how the coordinates change from point to point
-    float slope_x[3] = {0, 0, 0};
-    float slope_y[3] = {0, 0, 0};
-};
-
-// Four channels as bits: of floats, or of integers as they are.
-struct texel {
-    std::uint32_t channel[4] = {0, 0, 0, 0};
-};
-
-[[nodiscard]] texel sample(const texture_descriptor& t, geometry g, const texture_place& p);
-// One channel of the four elements that filtering would take, in the order of tld4.
-[[nodiscard]] texel gather(const texture_descriptor& t, const texture_place& p, unsigned channel);
+// Linear light from a byte, with eight significant bits as texture units give it; an H200 is one step off for some.
+[[nodiscard]] float linear_light(std::uint32_t byte);
 
 // Where a surface access of `bytes` goes: x counts bytes. nullptr: outside. `clamped` moves it to the nearest inside.
 [[nodiscard]] std::byte* surface_bytes(const texture_descriptor& t, geometry g, std::int32_t x, std::int32_t y,

@@ -31,6 +31,7 @@ enum class instruction_class : std::uint8_t {
     local,    // loads and stores of local memory
     constant, // loads of constant memory by address
     texture,
+    upper, // the second instructions of 64-bit integers' additions, logic and comparisons
     count_
 };
 inline constexpr std::size_t instruction_classes = static_cast<std::size_t>(instruction_class::count_);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,8 +15,7 @@ using observe::instruction_class;
 
 constexpr double lanes = 32;
 constexpr double sector_bytes = 32;
-constexpr std::uint64_t register_granularity = 256; // of a warp
-constexpr double register_partitions = 4;           // of a multiprocessor
+constexpr double register_granularity = 256; // of a warp, or of a block
 
 double real(std::uint64_t n) { return static_cast<double>(n); }
 double share(std::uint64_t part, std::uint64_t whole) { return whole == 0 ? 0 : real(part) / real(whole); }
@@ -23,15 +23,33 @@ double share(std::uint64_t part, std::uint64_t whole) { return whole == 0 ? 0 : 
 constexpr const char* class_names[] = {"integer", "multiply", "shift",   "fp32",    "fp64",
                                        "half",    "special",  "convert", "shuffle", "vote"};
 
+bool has_short_addresses(const card& c) { return c.address_bits <= 32; }
+
+// Cycles of n blocks of one multiprocessor that run at the same time: each waits `alone` cycles in its chain and needs `busy`
+// cycles of the multiprocessor, for which it queues. Mean value analysis of a closed network with one queue.
+double cycles_together(std::uint64_t n, double alone, double busy) {
+    double queued = 0;
+    double together = 0;
+    for (std::uint64_t k = 1; k <= n; ++k) {
+        const double turn = busy * (1 + queued); // what a block finds in the queue, and its own cycles
+        together = alone + turn;
+        queued = together > 0 ? real(k) * turn / together : 0;
+    }
+    return together;
+}
+double warps_of(const launch_shape& shape) {
+    return std::ceil(real(std::max<std::uint64_t>(shape.threads, 1)) / lanes);
+}
+
 // One launch on one card, with one of the two L2 caches.
 class estimate {
 public:
     estimate(const card& c, const launch_work& w, const traffic& t) : c_(c), w_(w), t_(t) {
         const double blocks = real(std::max<std::uint64_t>(w.shape.blocks, 1));
-        resident_ = real(resident_blocks(c, w.shape));
+        resident_ = resident_blocks(c, w.shape);
         // Blocks of one size: the last wave may leave multiprocessors idle.
-        share_ = std::ceil(blocks / c.multiprocessors) / blocks;
-        waves_ = std::ceil(blocks / (c.multiprocessors * resident_));
+        own_blocks_ = std::ceil(blocks / c.multiprocessors);
+        share_ = own_blocks_ / blocks;
         hit_l1_ = share(t.l1_hits, t.loads);
         hit_l2_ = share(t.l2_read_hits, t.l2_reads);
         load_ = hit_l1_ * c.latency_l1 + (1 - hit_l1_) * (hit_l2_ * c.latency_l2 + (1 - hit_l2_) * c.latency_dram);
@@ -39,18 +57,28 @@ public:
         add_device();
         std::stable_sort(bounds_.begin(), bounds_.end(),
                          [](const bound_time& a, const bound_time& b) { return a.nanoseconds > b.nanoseconds; });
+        own_is_slowest_ = bounds_.empty() || own_cycles_ / c.clock >= bounds_.front().nanoseconds;
     }
 
-    // The launch itself, the first data's way to the multiprocessors, and the slowest bound.
+    // The launch itself, the first data's way to the multiprocessors, and what takes longest: the device's slowest part, or a
+    // multiprocessor. The chain of a multiprocessor's blocks has the first data's way.
     [[nodiscard]] double nanoseconds() const {
-        const double slowest = bounds_.empty() ? 0 : bounds_.front().nanoseconds;
-        const bool waits = !bounds_.empty() && bounds_.front().name == "latency"; // its chain has the loads
-        const double fill = waits || w_.total.global_load_requests == 0 ? 0 : load_ / c_.clock;
-        return c_.launch + fill + slowest;
+        const double device = own_is_slowest_ ? 0 : bounds_.front().nanoseconds;
+        const double fill = own_is_slowest_ || w_.total.global_load_requests == 0 ? 0 : load_ / c_.clock;
+        return c_.launch + fill + std::max(own_cycles_ / c_.clock, device);
+    }
+    // The slowest, as far as the multiprocessor or the device has it; nullptr where nothing takes time.
+    [[nodiscard]] const bound_time* bound() const {
+        const auto found = std::find_if(bounds_.begin(), bounds_.end(),
+                                        [&](const bound_time& b) { return !own_is_slowest_ || !is_of_device(b.name); });
+        return found == bounds_.end() ? nullptr : &*found;
     }
     [[nodiscard]] const std::vector<bound_time>& bounds() const { return bounds_; }
 
 private:
+    static bool is_of_device(std::string_view name) {
+        return name == "l2" || name == "dram" || name == "atomics" || name == "blocks";
+    }
     void add(const char* name, double cycles) {
         if (cycles > 0) {
             bounds_.push_back({name, cycles / c_.clock});
@@ -59,7 +87,9 @@ private:
 
     void add_multiprocessor() {
         const observe::counters& n = w_.total;
-        double issued = 0;
+        // 64-bit integers are addresses, mostly.
+        const double upper = has_short_addresses(c_) ? 0 : real(w_.mix[instruction_class::upper]);
+        double issued = upper - real(w_.mix[instruction_class::upper]);
         for (const std::uint64_t of_class : w_.mix.of) {
             issued += real(of_class);
         }
@@ -68,7 +98,9 @@ private:
         add("issue", issued * share_ / c_.issue);
         const auto throughput = throughputs_of(c_);
         for (std::size_t k = 0; k < std::size(class_names); ++k) {
-            add(class_names[k], real(w_.mix.of[k]) * lanes * share_ / throughput.of[k]);
+            const double instructions =
+                real(w_.mix.of[k]) + (k == static_cast<std::size_t>(instruction_class::integer) ? upper : 0);
+            add(class_names[k], instructions * lanes * share_ / throughput.of[k]);
         }
         double requests = 0;
         for (const instruction_class k :
@@ -84,10 +116,20 @@ private:
         const std::uint64_t sectors =
             n.global_load_sectors + n.global_store_sectors + n.local_load_sectors + n.local_store_sectors;
         add("l1", real(sectors) * share_ / c_.l1_sectors);
+        double slowest = 0;
+        for (const bound_time& b : bounds_) {
+            slowest = std::max(slowest, b.nanoseconds * c_.clock);
+        }
         // The chain, as far as loads wait for L1, L2 and DRAM; once for each wave of blocks.
         const double far = std::max(c_.latency_dram - c_.latency_l1, 1.0);
         const double path = w_.path_near + (w_.path_far - w_.path_near) * (load_ - c_.latency_l1) / far;
-        add("latency", path * waves_);
+        add("latency", path * std::ceil(own_blocks_ / real(resident_)));
+        // The chain has one warp's part of what the block needs.
+        const double busy = slowest / own_blocks_;
+        const double alone = std::max(path - busy / warps_of(w_.shape), 0.0);
+        const auto own = static_cast<std::uint64_t>(own_blocks_);
+        own_cycles_ = real(own / resident_) * cycles_together(resident_, alone, busy) +
+                      cycles_together(own % resident_, alone, busy);
     }
 
     void add_device() {
@@ -103,9 +145,11 @@ private:
     const card& c_;
     const launch_work& w_;
     const traffic& t_;
-    double resident_ = 1;
-    double share_ = 1; // of all work that the busiest multiprocessor has
-    double waves_ = 1;
+    std::uint64_t resident_ = 1;
+    double own_blocks_ = 1; // of the busiest multiprocessor
+    double share_ = 1;      // of all work that it has
+    double own_cycles_ = 0; // that it takes
+    bool own_is_slowest_ = true;
     double hit_l1_ = 0;
     double hit_l2_ = 0;
     double load_ = 0; // cycles of a global load, on average
@@ -115,12 +159,18 @@ private:
 } // namespace
 
 std::uint64_t resident_blocks(const card& c, const launch_shape& shape) {
-    const double warps = std::ceil(real(std::max<std::uint64_t>(shape.threads, 1)) / lanes);
+    const double warps = warps_of(shape);
     double blocks = std::min(c.blocks, std::floor(c.warps / warps));
-    const std::uint64_t of_warp = shape.registers * 32 + register_granularity - 1;
-    if (const std::uint64_t each = of_warp / register_granularity * register_granularity; each != 0) {
-        const double fitting = std::floor(c.registers / register_partitions / real(each)) * register_partitions;
-        blocks = std::min(blocks, std::floor(fitting / warps));
+    if (const std::uint64_t registers = has_short_addresses(c) ? shape.registers_32 : shape.registers; registers != 0) {
+        const double of_warp = real(registers) * lanes;
+        const auto given = [](double wanted) {
+            return std::ceil(wanted / register_granularity) * register_granularity;
+        };
+        const double warps_that_fit =
+            std::floor(c.registers / std::max(c.register_partitions, 1.0) / given(of_warp)) * c.register_partitions;
+        blocks = std::min(blocks, c.register_partitions == 0
+                                      ? std::floor(c.registers / given(std::ceil(warps / 2) * 2 * of_warp))
+                                      : std::floor(warps_that_fit / warps));
     }
     if (const double shared = real(shape.shared_bytes) + c.reserved_shared_bytes; shared > 0) {
         blocks = std::min(blocks, std::floor(c.shared_bytes / shared));
@@ -146,16 +196,17 @@ observe::prediction predict(const card& c, const launch_work& work) {
     p.nanoseconds = warm.nanoseconds();
     p.cold_nanoseconds = cold.nanoseconds();
     p.bounds = warm.bounds();
-    if (!p.bounds.empty()) {
-        // Where the launch itself takes longest, nothing that the kernel does bounds it.
-        const bool only_launch = c.launch > p.bounds.front().nanoseconds;
-        p.bound = only_launch ? "launch" : p.bounds.front().name;
-        p.share_of_roof = (only_launch ? c.launch : p.bounds.front().nanoseconds) / p.nanoseconds;
-        p.next_bound = only_launch ? p.bounds.front().name : p.bounds.size() > 1 ? p.bounds[1].name : "";
-    } else {
-        p.bound = "launch";
-        p.share_of_roof = 1;
+    const bound_time launch{"launch", c.launch};
+    const bound_time* slowest = warm.bound();
+    // Where the launch itself takes longest, nothing that the kernel does bounds it.
+    if (slowest == nullptr || c.launch > slowest->nanoseconds) {
+        slowest = &launch;
     }
+    p.bound = slowest->name;
+    p.share_of_roof = p.nanoseconds > 0 ? slowest->nanoseconds / p.nanoseconds : 1;
+    const auto next =
+        std::find_if(p.bounds.begin(), p.bounds.end(), [&](const bound_time& b) { return b.name != p.bound; });
+    p.next_bound = next == p.bounds.end() ? "" : next->name;
     p.l1_load_hit_rate = share(work.warm.l1_hits, work.warm.loads);
     p.l2_read_hit_rate = share(work.warm.l2_read_hits, work.warm.l2_reads);
     const auto bytes = static_cast<std::uint64_t>(sector_bytes);

@@ -17,6 +17,7 @@ struct launch_shape {
     std::uint64_t threads = 0;      // of a block
     std::uint64_t shared_bytes = 0; // of a block, static and dynamic
     std::uint64_t registers = 0;    // of a thread
+    std::uint64_t registers_32 = 0; // of a thread where addresses have 32 bits
 };
 
 // All that the model takes.

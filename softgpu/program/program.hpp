@@ -67,6 +67,9 @@ struct register_places {
     std::uint32_t frame_bytes = 0; // a multiple of 64
     // 32-bit words of registers alive at once, at most, per thread; predicates not counted.
     std::uint32_t live_words = 0;
+    // The same on a card whose addresses have 32 bits and whose instructions read parameters where they are (compute
+    // capability 1.x): 64-bit integers take one word, parameters and their copies none.
+    std::uint32_t live_words_32 = 0;
 };
 
 // Liveness by data flow over the blocks, then for each width, the narrow ones first, a region whose places go by first

@@ -109,10 +109,30 @@ private:
     std::priority_queue<until_and_number, std::vector<until_and_number>, std::greater<>> taken_;
 };
 
-std::uint32_t most_words(const ptx::function& f, const live_ranges& ranges) {
+// Registers that only parameters of the kernel are loaded or copied to.
+std::vector<bool> parameter_registers(const ptx::function& f) {
+    enum class holds : std::uint8_t { nothing, parameter, other };
+    std::vector<holds> known(f.registers.size(), holds::nothing);
+    for (const ptx::instruction& i : f.instructions) {
+        const access a = registers_of(i);
+        const bool loads = i.op == ptx::opcode::ld && i.space() == ptx::suffix::param;
+        const bool copies = (i.op == ptx::opcode::mov || i.op == ptx::opcode::cvta) && a.read.size() == 1 &&
+                            known[a.read.front()] == holds::parameter;
+        for (const std::uint32_t reg : a.written) {
+            known[reg] = (loads || copies) && known[reg] != holds::other ? holds::parameter : holds::other;
+        }
+    }
+    std::vector<bool> parameters(known.size());
+    std::transform(known.begin(), known.end(), parameters.begin(), [](holds h) { return h == holds::parameter; });
+    return parameters;
+}
+
+// `words_of(reg)`: 32-bit words that a register takes.
+template <class Words>
+std::uint32_t most_words(const ptx::function& f, const live_ranges& ranges, const Words& words_of) {
     std::vector<std::int64_t> change(2 * f.instructions.size() + 3, 0);
     for (std::uint32_t reg = 0; reg < f.registers.size(); ++reg) {
-        const std::int64_t words = words_of(f.registers[reg]);
+        const std::int64_t words = words_of(reg);
         for (std::uint32_t r = ranges.first_of[reg]; r != live_ranges::none; r = ranges.all[r].next) {
             change[ranges.all[r].first] += words;
             change[ranges.all[r].last] -= words;
@@ -151,7 +171,12 @@ register_places place_registers(const ptx::function& f, const control_flow& flow
         const std::uint32_t end = result.frame_bytes + static_cast<std::uint32_t>(places.size()) * bytes;
         result.frame_bytes = (end + region_alignment - 1) / region_alignment * region_alignment;
     }
-    result.live_words = most_words(f, ranges);
+    result.live_words = most_words(f, ranges, [&](std::uint32_t reg) { return words_of(f.registers[reg]); });
+    result.live_words_32 = most_words(f, ranges, [&, parameters = parameter_registers(f)](std::uint32_t reg) {
+        const ptx::suffix t = f.registers[reg].type;
+        const bool wide = t == ptx::suffix::u64 || t == ptx::suffix::s64 || t == ptx::suffix::b64;
+        return parameters[reg] ? 0 : wide ? words_of(f.registers[reg]) / 2 : words_of(f.registers[reg]);
+    });
     return result;
 }
 

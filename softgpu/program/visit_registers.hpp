@@ -58,6 +58,7 @@ enum class use : std::uint8_t { read, written };
     switch (ptx::family_of(i.op)) {
     case ptx::family::atomic:
     case ptx::family::async:
+    case ptx::family::matrix:
     case ptx::family::texture:
     case ptx::family::warp:
     case ptx::family::unsupported: return true;

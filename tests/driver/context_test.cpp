@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Initialisation and contexts. Each test runs in a process of its own, where no runtime call has come before.
 #include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -66,6 +69,46 @@ TEST(context_test, are_a_stack_of_each_thread) {
     EXPECT_EQ(cuCtxDestroy_v2(first), result::success);
     EXPECT_EQ(cuCtxGetCurrent(&got), result::success);
     EXPECT_EQ(got, nullptr);
+}
+
+TEST(context_test, one_that_another_thread_destroys_is_popped_and_not_used) {
+    constexpr auto context_is_destroyed = static_cast<result>(709);
+    ASSERT_EQ(cuInit(0), result::success);
+    driver_context* kept = nullptr;
+    driver_context* gone = nullptr;
+    ASSERT_EQ(cuCtxCreate_v2(&kept, 0, 0), result::success);
+    ASSERT_EQ(cuCtxCreate_v2(&gone, 0, 0), result::success);
+    std::thread([gone] { EXPECT_EQ(cuCtxDestroy_v2(gone), result::success); }).join();
+    device_address p = 0;
+    EXPECT_EQ(cuMemAlloc_v2(&p, 4), context_is_destroyed);
+    int device = -1;
+    EXPECT_EQ(cuCtxGetDevice(&device), context_is_destroyed);
+    driver_context* other = nullptr;
+    ASSERT_EQ(cuCtxCreate_v2(&other, 0, 0), result::success);
+    EXPECT_NE(other, gone) << "no handle is used twice";
+    EXPECT_EQ(cuMemAlloc_v2(&p, 4), result::success);
+    driver_context* popped = nullptr;
+    for (driver_context* const expected : {other, gone, kept}) {
+        EXPECT_EQ(cuCtxPopCurrent_v2(&popped), result::success);
+        EXPECT_EQ(popped, expected);
+    }
+    EXPECT_EQ(cuCtxPopCurrent_v2(&popped), result::invalid_context);
+}
+
+TEST(context_test, a_forked_child_gets_an_error) {
+    ASSERT_EQ(cuInit(0), result::success);
+    int device = -1;
+    EXPECT_EQ(cudaGetDevice(&device), error::success);
+    const pid_t child = fork();
+    ASSERT_NE(child, -1);
+    if (child == 0) {
+        driver_context* c = nullptr;
+        _exit(static_cast<int>(cuCtxGetCurrent(&c)));
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(static_cast<result>(WEXITSTATUS(status)), result::not_initialized);
 }
 
 TEST(context_test, device_facts) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Entry points by name and version; the exported names; the page about them.
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -83,6 +84,26 @@ TEST(entry_points, say_their_name_once_if_they_are_missing) {
     EXPECT_EQ(cuMemAddressReserve(&at, 1, 0, 0, 0), result::not_supported);
     EXPECT_EQ(cuMemAddressReserve(&at, 1, 0, 0, 0), result::not_supported);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "softgpu: cuMemAddressReserve is not supported\n");
+}
+
+// NVIDIA's runtime, in cuBLAS and others, asks for this table; it is not there, and the library that asks is named once.
+TEST(entry_points, name_the_library_that_brings_nvidias_runtime) {
+    const auto table_of =
+        reinterpret_cast<result (*)(const void**, const void*)>(::dlsym(RTLD_DEFAULT, "cuGetExportTable"));
+    const unsigned char of_runtime[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                          0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+    const unsigned char other[16] = {};
+    const void* table = &table;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(table_of(&table, other), result::not_found);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(table_of(&table, of_runtime), result::not_found);
+    EXPECT_EQ(table_of(&table, of_runtime), result::not_found);
+    EXPECT_EQ(table, nullptr);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("test_driver brings NVIDIA's own CUDA runtime"), std::string::npos) << said;
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
 }
 
 // The page names every call, in one of its two lists.

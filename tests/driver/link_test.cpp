@@ -107,6 +107,48 @@ TEST_F(link_test, two_units_by_the_driver) {
     expect_triples(copy.data());
 }
 
+// As Numba declares functions of the C ABI that return nothing.
+TEST_F(link_test, a_function_that_its_caller_declares_with_a_result) {
+    std::string with_result = R"(.version 8.0
+.target sm_75
+.address_size 64
+.extern .func (.param .b64 result) put(.param .b64 to);
+.visible .entry triple(.param .u64 p)
+{
+    .reg .b64 %rd<3>;
+    .param .b64 in;
+    .param .b64 out;
+    ld.param.u64 %rd1, [p];
+    st.param.b64 [in], %rd1;
+    call (out), put, (in);
+    ld.param.b64 %rd2, [out];
+    ret;
+}
+)";
+    std::string without = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .func put(.param .b64 to)
+{
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [to];
+    st.global.u32 [%rd1], 42;
+    ret;
+}
+)";
+    link_state* s = nullptr;
+    void* code = nullptr;
+    std::size_t bytes = 0;
+    ASSERT_EQ(cuLinkCreate_v2(0, nullptr, nullptr, &s), result::success);
+    for (std::string* const unit : {&with_result, &without}) {
+        ASSERT_EQ(cuLinkAddData_v2(s, driver_ptx, unit->data(), unit->size() + 1, "u", 0, nullptr, nullptr),
+                  result::success);
+    }
+    ASSERT_EQ(cuLinkComplete(s, &code, &bytes), result::success);
+    expect_triples(code);
+    EXPECT_EQ(cuLinkDestroy(s), result::success);
+}
+
 TEST_F(link_test, units_that_do_not_fit_together) {
     library* module = nullptr;
     EXPECT_EQ(cuModuleLoadData(&module, (caller + "\n// softgpu: the next unit\n" + caller).c_str()), invalid_ptx);

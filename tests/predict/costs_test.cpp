@@ -94,7 +94,8 @@ TEST(Costs, ClassesOfInstructions) {
     const ptx::function& body_of = f.function();
     const observe::instruction_mix mix = mix_of(body_of, 0, static_cast<std::uint32_t>(body_of.instructions.size()));
     EXPECT_EQ(mix[instruction_class::multiply], 1u);
-    EXPECT_EQ(mix[instruction_class::integer], 22u);
+    EXPECT_EQ(mix[instruction_class::integer], 21u);
+    EXPECT_EQ(mix[instruction_class::upper], 1u);
     EXPECT_EQ(mix[instruction_class::fp64], 1u);
     EXPECT_EQ(mix[instruction_class::barrier], 1u);
     EXPECT_EQ(mix[instruction_class::control], 1u);

@@ -23,6 +23,8 @@ card round_card() {
     c.warps = 64;
     c.blocks = 32;
     c.registers = 65536;
+    c.register_partitions = 4;
+    c.address_bits = 64;
     c.shared_bytes = 100 * 1024;
     c.reserved_shared_bytes = 1024;
     c.throughput_fp32 = 64;
@@ -65,6 +67,35 @@ TEST(Model, ArithmeticTakesItsPipeOrTheIssueSlots) {
     EXPECT_EQ(p.next_bound, "issue");
     EXPECT_DOUBLE_EQ(p.nanoseconds, 51'000);
     EXPECT_DOUBLE_EQ(p.share_of_roof, 50.0 / 51);
+}
+
+TEST(Model, SecondHalvesOfAddressesCostNothingWhereAddressesAreShort) {
+    launch_work w = some_blocks(100);
+    w.mix[instruction_class::integer] = 1'000'000;
+    w.mix[instruction_class::upper] = 1'000'000;
+    card c = round_card();
+    c.throughput_integer = 64;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "integer"), 100'000);
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "issue"), 50'000);
+    c.address_bits = 32;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "integer"), 50'000);
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "issue"), 25'000);
+}
+
+// Two blocks wait 1000 cycles each, and need the adder for 500: the second finds a third of the first in the queue.
+TEST(Model, BlocksQueueForTheMultiprocessor) {
+    launch_work w = some_blocks(20);
+    w.shape.threads = 32;
+    w.path_near = 1500; // the chain of its only warp has the 500 cycles
+    w.path_far = 1500;
+    w.mix[instruction_class::fp32] = 20'000;
+    card c = round_card();
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 500 * (1 + 500. / 1500), 1e-9);
+    c.blocks = 1; // one after the other
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * 1500, 1e-9);
+    EXPECT_EQ(predict(c, w).bound, "latency");
+    w.path_near = w.path_far = 0; // nothing but the adder
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000, 1e-9);
 }
 
 TEST(Model, TheBusiestMultiprocessorIsTheOneThatCounts) {
@@ -136,6 +167,22 @@ TEST(Model, ResidentBlocksFollowEachLimit) {
     s.threads = 256;
     s.registers = 128;
     EXPECT_EQ(resident_blocks(c, s), 2u);
+    // Whole blocks of an even number of warps, 256 registers at a time: 8 warps of 40 registers take 10240 of 65536.
+    card first = c;
+    first.register_partitions = 0;
+    s.registers = 40;
+    EXPECT_EQ(resident_blocks(first, s), 6u);
+    EXPECT_EQ(resident_blocks(c, s), 6u); // 2 warps more of each part would fit, but no block
+    s.threads = 7 * 32;
+    EXPECT_EQ(resident_blocks(first, s), 6u);
+    EXPECT_EQ(resident_blocks(c, s), 6u);
+    s.threads = 5 * 32;
+    EXPECT_EQ(resident_blocks(first, s), 8u); // as six warps
+    EXPECT_EQ(resident_blocks(c, s), 9u);
+    first.address_bits = 32;
+    s.registers_32 = 10;
+    EXPECT_EQ(resident_blocks(first, s), 12u); // warps
+    s.threads = 256;
     s.registers = 32;
     s.shared_bytes = 24 * 1024;
     EXPECT_EQ(resident_blocks(c, s), 4u); // with the reserved 1024 bytes each

@@ -14,7 +14,7 @@ namespace {
 operand r(std::uint32_t reg) { return register_operand(reg); }
 
 register_places places_of(const body& b) {
-    const register_places places = place_registers(b.function(), make_control_flow(b.function()));
+    register_places places = place_registers(b.function(), make_control_flow(b.function()));
     EXPECT_EQ(complaint_about(b.function(), places), "");
     EXPECT_EQ(places.live_words, most_live_words(b.function()));
     return places;
@@ -143,6 +143,29 @@ TEST(register_places, of_each_width_are_a_region_the_narrow_ones_first) {
     EXPECT_GE(places.offset[huge], 512u);
     EXPECT_EQ(places.frame_bytes, 64u + 64u + 128u + 256u + 512u + 512u);
     EXPECT_EQ(places.live_words, 2u + 1u + 1u + 4u + 4u);
+}
+
+TEST(register_places, short_addresses_take_a_word_and_parameters_none) {
+    body b;
+    const auto pointer = b.reg(suffix::u64);
+    const auto in_global = b.reg(suffix::u64);
+    const auto count = b.reg(suffix::u32);
+    const auto offset = b.reg(suffix::u64);
+    const auto at = b.reg(suffix::u64);
+    const auto x = b.reg(suffix::f64);
+    b.add(opcode::ld, {r(pointer), operand{}}, body::always, {suffix::param, suffix::u64});
+    b.add(opcode::cvta, {r(in_global), r(pointer)}, body::always, {suffix::to, suffix::global, suffix::u64});
+    b.add(opcode::ld, {r(count), operand{}}, body::always, {suffix::param, suffix::u32});
+    b.add(opcode::mov, {r(offset), operand{}}, body::always, {suffix::u64});
+    b.add(opcode::mov, {r(x), operand{}}, body::always, {suffix::f64});
+    b.add(opcode::add, {r(at), r(in_global), r(offset)}, body::always, {suffix::u64});
+    b.add(opcode::st, {r(at), r(x)}, body::always, {suffix::global, suffix::f64});
+    b.add(opcode::add, {r(offset), r(offset), r(count)}, body::always, {suffix::u64});
+    b.add(opcode::st, {r(offset), r(count)}, body::always, {suffix::global, suffix::u32});
+    b.ret();
+    const register_places places = places_of(b);
+    EXPECT_EQ(places.live_words, 2u + 1u + 2u + 2u); // in_global or at, count, offset, x
+    EXPECT_EQ(places.live_words_32, 1u + 1u + 2u);   // at, offset, x
 }
 
 TEST(register_places, refuse_a_register_that_is_not_there) {

@@ -97,6 +97,20 @@ TEST_F(process_test, workers_have_to_be_a_number) {
     EXPECT_EQ(run("SOFTGPU_WORKERS=-1", "once").status, 1);
 }
 
+TEST_F(process_test, devices_have_to_be_a_number_up_to_64) {
+    EXPECT_EQ(run("SOFTGPU_DEVICES=16 SOFTGPU_DEVICE=T4", "once").status, 0);
+    for (const char* const wrong : {"0", "-1", "x", "65", "2x", "99999999999"}) {
+        const outcome o = run(std::string("SOFTGPU_DEVICES=") + wrong, "twice");
+        EXPECT_EQ(o.output, std::string("softgpu: SOFTGPU_DEVICES=") + wrong +
+                                " is no number of devices from 1 to 64\n"
+                                "cudaErrorInitializationError cudaErrorInitializationError\n");
+    }
+    const outcome o = run("SOFTGPU_DEVICES=2 SOFTGPU_CHECK=memory", "once");
+    EXPECT_EQ(o.status, 1);
+    EXPECT_EQ(o.output.find("softgpu: SOFTGPU_CHECK: the checks watch one device; unset SOFTGPU_DEVICES\n"), 0u)
+        << o.output;
+}
+
 TEST_F(process_test, counters_of_every_launch) {
     const json written = counters("", 0);
     ASSERT_TRUE(written.is_object());
@@ -201,8 +215,12 @@ TEST_F(process_test, a_pipe_a_device_and_a_link_stay_what_they_are) {
     const std::string copy = (folder_ / "copy").string();
     for (const std::string variable :
          {"SOFTGPU_COUNTERS", "SOFTGPU_TIMELINE", "SOFTGPU_PROFILE", "SOFTGPU_CHECK_JSON"}) {
-        ASSERT_EQ(std::system(("mkfifo '" + pipe + "'; cat '" + pipe + "' > '" + copy + "' &").c_str()), 0);
-        EXPECT_EQ(run("SOFTGPU_CHECK=leak " + variable + "='" + pipe + "'", "exit").status, 3);
+        std::string reader = "mkfifo '";
+        reader.append(pipe).append("'; cat '").append(pipe).append("' > '").append(copy).append("' &");
+        ASSERT_EQ(std::system(reader.c_str()), 0);
+        std::string environment = "SOFTGPU_CHECK=leak ";
+        environment.append(variable).append("='").append(pipe).append("'");
+        EXPECT_EQ(run(environment, "exit").status, 3);
         EXPECT_TRUE(std::filesystem::is_fifo(pipe)) << variable;
         json document;
         for (int n = 0; n < 100 && !document.is_object(); ++n) { // until cat is through

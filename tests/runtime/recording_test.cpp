@@ -172,6 +172,16 @@ TEST_F(recording_test, counts_what_is_launched_in_it_and_nothing_else) {
     EXPECT_EQ(counters.average_active_lanes(), 32);
 }
 
+TEST_F(recording_test, predicts_nothing_where_no_card_is_named) {
+    const auto all = record([&] { ASSERT_EQ(launch(&turn_), error::success); });
+    EXPECT_TRUE(all.launches()[0].predicted.empty());
+    const std::string what =
+        what_of([&] { (void)warpfold::testing::predict([&] { ASSERT_EQ(launch(&turn_), error::success); }); });
+    EXPECT_NE(what.find("void ns::turn<2>(unsigned int*) is not predicted"), std::string::npos) << what;
+    EXPECT_NE(what_of([&] { (void)all.launches()[0].predicted.on("h100"); }).find("PREDICT h100"), std::string::npos);
+    EXPECT_EQ(what_of([] { (void)warpfold::testing::predict([] {}); }), "warpfold: nothing was launched");
+}
+
 TEST_F(recording_test, launches_have_their_names_shapes_and_intervals) {
     const auto all = record([&] {
         ASSERT_EQ(launch(&turn_, data_, 3), error::success);

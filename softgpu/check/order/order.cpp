@@ -26,19 +26,27 @@ bool order::is_before(const moment& a, const moment& b, unsigned depth) const {
 }
 
 // Those that have begun and are neither before nor after it.
-template <class Body>
-void order::each_unordered(const operation_record& self, Body&& body) {
+template <class Skip, class Body>
+void order::each_unordered(const operation_record& self, Skip&& nobody_of, Body&& body) {
     const moment& now = *self.note.when;
+    const auto is_after = [](std::uint32_t place, const record_pointer& r) { return place < r->note.when->place; };
     for (std::uint32_t c = 0; c < chains_.size(); ++c) {
         const auto& records = chains_[c].records;
-        const auto first =
-            std::upper_bound(records.begin(), records.end(), now.knows_of(c),
-                             [](std::uint32_t known, const record_pointer& r) { return known < r->note.when->place; });
-        for (auto r = first; r != records.end(); ++r) {
+        std::uint32_t seen = ~0u; // the group that has been looked at
+        for (auto r = std::upper_bound(records.begin(), records.end(), now.knows_of(c), is_after);
+             r != records.end();) {
             const moment& other = *(*r)->note.when;
+            if (const std::uint32_t in = other.place / group_places; in != seen) {
+                if (nobody_of(chains_[c].groups[in], now.knows_of(c) < in * group_places)) {
+                    r = std::upper_bound(r, records.end(), in * group_places + group_places - 1, is_after);
+                    continue;
+                }
+                seen = in;
+            }
             if (r->get() != &self && !is_before(now, other) && (meetings_.empty() || !is_before(other, now))) {
                 body(*r);
             }
+            ++r;
         }
     }
 }
@@ -106,6 +114,16 @@ void order::enter(const record_pointer& record) {
         std::upper_bound(c.records.begin(), c.records.end(), record->note.when->place,
                          [](std::uint32_t place, const record_pointer& r) { return place < r->note.when->place; });
     c.records.insert(at, record);
+    group& g = c.groups[record->note.when->place / group_places];
+    g.has_kernels = g.has_kernels || record->what == sort::kernel;
+    g.has_memory = g.has_memory || record->what == sort::allocation || record->what == sort::release;
+    g.has_transfers = g.has_transfers || record->what == sort::transfer;
+    if (record->first_serial != 0) {
+        g.first_serial = std::min(g.first_serial, record->first_serial);
+    }
+    for (const touched_range& touched : record->ranges) {
+        g.touched.add(touched.begin, touched.end);
+    }
     name_serials(record);
     if (++kept_ > prune_at_) {
         prune();
@@ -139,6 +157,10 @@ void order::prune() {
             drop(*records.front());
             records.pop_front();
         }
+        auto& groups = chains_[c].groups;
+        groups.erase(groups.begin(), records.empty()
+                                         ? groups.end()
+                                         : groups.lower_bound(records.front()->note.when->place / group_places));
     }
     prune_at_ = 2 * kept_ + 64;
 }
@@ -147,7 +169,15 @@ std::uint64_t order::begin_kernel(const record_pointer& record) {
     const std::lock_guard lock(mutex_);
     enter(record);
     std::uint64_t floor = record->first_serial;
-    each_unordered(*record, [&](const record_pointer& other) {
+    // Without transfers, which may still have to leave stamps, a group's lowest serial is enough.
+    const auto lowers_floor_only = [&](const group& g, bool whole) {
+        if (!whole || g.has_transfers) {
+            return false;
+        }
+        floor = std::min(floor, g.first_serial);
+        return true;
+    };
+    each_unordered(*record, lowers_floor_only, [&](const record_pointer& other) {
         if (other->what == sort::transfer && other->done && !other->stamped && other->first_serial != 0) {
             races_.put_stamps(*other);
         }
@@ -167,7 +197,8 @@ void order::further_serial(const record_pointer& record, std::uint64_t serial, s
 void order::end_kernel(const record_pointer& record) {
     const std::lock_guard lock(mutex_);
     record->done = true;
-    each_unordered(*record, [&](const record_pointer& other) {
+    const auto has_no_memory = [](const group& g, bool) { return !g.has_memory; };
+    each_unordered(*record, has_no_memory, [&](const record_pointer& other) {
         if (other->what == sort::allocation || other->what == sort::release) {
             races_.compare_with_memory(*record, *other);
         }
@@ -218,7 +249,8 @@ void order::meet(const operation_record& self, const operation_record* other) {
 bool order::may_touch_freed(const operation_record& self, std::uint64_t allocation) {
     const std::lock_guard lock(mutex_);
     bool may = false;
-    each_unordered(self, [&](const record_pointer& other) {
+    const auto has_no_memory = [](const group& g, bool) { return !g.has_memory; };
+    each_unordered(self, has_no_memory, [&](const record_pointer& other) {
         may = may || (other->what == sort::release && other->ranges.front().allocation == allocation);
     });
     return may;
@@ -242,7 +274,11 @@ void order::carry_out(operation_record::sort what, operation_note note, std::str
     record->done = true;
     std::vector<record_pointer> kernels;
     bool now = false; // a launch that runs must meet its stamps
-    each_unordered(*record, [&](const record_pointer& other) {
+    const auto is_elsewhere = [&](const group& g, bool) {
+        return !g.has_kernels && std::none_of(record->ranges.begin(), record->ranges.end(),
+                                              [&](const touched_range& r) { return g.touched.meets(r.begin, r.end); });
+    };
+    each_unordered(*record, is_elsewhere, [&](const record_pointer& other) {
         if (other->what != sort::kernel) {
             races_.compare_ranges(*record, *other);
         } else if (what == sort::transfer) {
@@ -275,6 +311,7 @@ void order::forget_all() {
     meetings_.clear();
     for (chain& c : chains_) {
         c.records.clear();
+        c.groups.clear();
     }
     kept_ = 0;
 }

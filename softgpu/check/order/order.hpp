@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "softgpu/check/order/address_cover.hpp"
 #include "softgpu/check/order/operation.hpp"
 #include "softgpu/check/order/operation_races.hpp"
 #include "softgpu/check/shadow/serial_numbers.hpp"
@@ -59,9 +60,19 @@ public:
     void forget_all();
 
 private:
+    // What can be said of all records of a stretch of a chain: group_places places.
+    struct group {
+        address_cover touched;
+        std::uint64_t first_serial = ~0ull; // the lowest
+        bool has_kernels = false;
+        bool has_transfers = false;
+        bool has_memory = false; // allocations or frees
+    };
+    static constexpr std::uint32_t group_places = 64;
     struct chain {
         std::uint32_t last = 0;
-        std::deque<record_pointer> records; // by place
+        std::deque<record_pointer> records;    // by place
+        std::map<std::uint32_t, group> groups; // by place / group_places
     };
     struct meeting {
         moment who;
@@ -73,8 +84,10 @@ private:
     };
 
     [[nodiscard]] bool is_before(const moment& a, const moment& b, unsigned depth = 0) const;
-    template <class Body>
-    void each_unordered(const operation_record& self, Body&& body);
+    // body(record) for each that has begun and is neither before nor after it, but for groups of which
+    // nobody_of(group, whole) is true; whole: it holds nothing that `self` is after by its own order.
+    template <class Skip, class Body>
+    void each_unordered(const operation_record& self, Skip&& nobody_of, Body&& body);
     void enter(const record_pointer& record);
     void name_serials(const record_pointer& record);
     void prune();

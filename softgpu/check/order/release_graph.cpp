@@ -94,7 +94,30 @@ void release_graph::acquire(const word& at, block_record& record, const event& b
     }
     last = upto;
     record.acquisitions.push_back({by, from, upto});
+    const std::size_t thread = std::size_t{by.warp} * 32 + by.lane;
+    if (record.acquisition_of.size() <= thread) {
+        record.acquisition_of.resize(thread + 1, 0);
+    }
+    record.acquisition_of[thread] = static_cast<std::uint32_t>(record.acquisitions.size());
     ++size_;
+}
+
+bool release_graph::is_covered(std::uint64_t of, const event& before, const block_record& record,
+                               const acquisition& by) const {
+    const auto wanted = records_.find(of);
+    if (wanted == records_.end()) {
+        return false;
+    }
+    const auto mine = by.from->of_block.find(wanted->second.get());
+    if (mine == by.from->of_block.end()) {
+        return false;
+    }
+    const bool same_block = &record == wanted->second.get();
+    return std::any_of(mine->second.rbegin(), mine->second.rend(), [&](std::uint32_t k) {
+        const entry& e = by.from->entries[k];
+        const release& r = wanted->second->releases[e.release];
+        return k < by.upto && (same_block || !r.within_block) && covers(r, e.by, before);
+    });
 }
 
 bool release_graph::search(std::uint64_t of, const event& before, const block_record& record,

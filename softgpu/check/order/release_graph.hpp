@@ -43,13 +43,21 @@ public:
     };
     struct block_record {
         void note_fence(std::uint32_t which, lane_mask by);
+        // What the thread has acquired last; nullptr: nothing.
+        [[nodiscard]] const acquisition* last_of(unsigned warp, unsigned lane) const noexcept {
+            const std::size_t thread = std::size_t{warp} * 32 + lane;
+            return thread < acquisition_of.size() && acquisition_of[thread] != 0
+                       ? &acquisitions[acquisition_of[thread] - 1]
+                       : nullptr;
+        }
 
         std::uint64_t block = 0;
         std::vector<release> releases;
         std::vector<acquisition> acquisitions;
-        std::vector<std::uint32_t> fence_of;                   // by thread: its last fence, an index into releases, + 1
-        std::vector<fence> fences;                             // fence.sc of wider scope than the block's
-        std::vector<fence> block_fences;                       // those before the last barrier of the whole block
+        std::vector<std::uint32_t> fence_of;       // by thread: its last fence, an index into releases, + 1
+        std::vector<std::uint32_t> acquisition_of; // by thread: its last one, an index into acquisitions, + 1
+        std::vector<fence> fences;                 // fence.sc of wider scope than the block's
+        std::vector<fence> block_fences;           // those before the last barrier of the whole block
         std::unordered_map<std::uint64_t, std::uint32_t> last; // what a thread has acquired last of a history
     };
     struct entry {
@@ -81,11 +89,16 @@ public:
     void acquire(const word& at, block_record& record, const event& by);
     [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_relaxed) == 0; } // needs no mutex
 
-    // Whether `before`, of block `of`, is known to a thread of `record`'s block; `is_known` says which events of the
+    // Whether `before`, of block `of`, is known to this thread of `record`'s block; `is_known` says which events of the
     // own block are. Also true where the search is too long.
     template <class IsKnown>
-    [[nodiscard]] bool is_ordered(std::uint64_t of, const event& before, const block_record& record,
-                                  IsKnown&& is_known) const {
+    [[nodiscard]] bool is_ordered(std::uint64_t of, const event& before, const block_record& record, unsigned warp,
+                                  unsigned lane, IsKnown&& is_known) const {
+        // Nearly always by what the thread has just acquired itself, such as a barrier's phase.
+        if (const acquisition* const last = record.last_of(warp, lane);
+            last != nullptr && is_covered(of, before, record, *last)) {
+            return true;
+        }
         std::vector<const acquisition*> front;
         for (auto a = record.acquisitions.rbegin(); a != record.acquisitions.rend(); ++a) {
             if (is_known(a->by)) {
@@ -100,6 +113,9 @@ public:
 private:
     static constexpr std::uint64_t most = 1u << 22;
 
+    // Whether a release that was acquired covers it directly.
+    [[nodiscard]] bool is_covered(std::uint64_t of, const event& before, const block_record& record,
+                                  const acquisition& by) const;
     [[nodiscard]] bool search(std::uint64_t of, const event& before, const block_record& record,
                               std::vector<const acquisition*> front) const;
 

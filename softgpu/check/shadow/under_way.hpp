@@ -15,7 +15,7 @@ constexpr stamp under_way(std::uint64_t started) noexcept {
 }
 constexpr bool may_be_under_way(stamp s) noexcept {
     constexpr std::uint64_t ones =
-        2 * under_way_bit - 1; // all ones: lanes of a warp overwrote each other, machine/inspect/word_races.cpp
+        2 * under_way_bit - 1; // all ones: lanes of a warp overwrote each other, machine/inspect/races/word_races.cpp
     const std::uint64_t time = static_cast<std::uint64_t>(s) >> time_shift;
     return time >= under_way_bit && time != ones;
 }

@@ -106,7 +106,9 @@ call_frame* new_call(const instruction* i, std::byte* frame, warp* w, const func
     }
     const program_code& code = *f->code;
     const auto first = static_cast<unsigned>(std::countr_zero(w->mask));
-    if (site.arguments.size() != code.arguments.size() || site.results.size() > code.results.size()) {
+    // Numba declares functions without a result as if they had one; the caller then reads what nothing has written.
+    const bool has_no_such_result = site.results.size() > code.results.size() && !code.results.empty();
+    if (site.arguments.size() != code.arguments.size() || has_no_such_result) {
         raise_text(w, i, fault_kind::trap,
                    "function " + demangled(entry.name) + " takes " + std::to_string(code.arguments.size()) +
                        " arguments, and is called with " + std::to_string(site.arguments.size()),
@@ -238,7 +240,7 @@ const instruction* return_lanes(const instruction* i, std::byte* frame, warp* w)
     call_frame* const f = frame_of(frame);
     std::byte* const caller = f->caller->registers();
     const call_site& site = *f->from->site;
-    for (std::size_t k = 0; k < site.results.size(); ++k) {
+    for (std::size_t k = 0; k < std::min(site.results.size(), f->code->results.size()); ++k) {
         const parameter_area& from = f->code->results[k];
         const parameter_area& to = site.results[k];
         if (to.at == nowhere) {

@@ -11,14 +11,18 @@ using ptx::suffix;
 form form_of(const ptx::instruction& i) {
     form f;
     f.op = i.op;
-    for (unsigned k = 0; k < 3; ++k) {
+    for (unsigned k = 0; k < 4; ++k) {
         f.type[k] = i.type(k);
     }
     f.space = i.space();
     f.vector = i.vector_width();
     f.operands = static_cast<unsigned>(i.operands.size());
+    unsigned layouts = 0;
     for (const suffix s : i.suffixes) {
         f.set(s);
+        if ((s == suffix::row || s == suffix::col) && layouts < 2) {
+            f.layout[layouts++] = s;
+        }
     }
     if (!i.operands.empty()) {
         f.pair = i.operands[0].kind == ptx::operand_kind::pair;
@@ -88,6 +92,23 @@ unsigned destination_bytes(const form& f) {
     default: return f.type[0] == suffix::pred ? 0 : own;
     }
 }
+
+namespace {
+
+// Of the bulk copies that are there; the last may be a cache policy.
+operand_range bulk_operands_wanted(const form& f) {
+    if (!f.has(suffix::async) || !f.has(suffix::bulk) || f.has(suffix::tensor) || f.has(suffix::prefetch)) {
+        return {};
+    }
+    if (f.has(suffix::commit_group) || f.has(suffix::wait_group)) {
+        const unsigned n = f.has(suffix::wait_group) ? 1 : 0;
+        return {n, n};
+    }
+    const unsigned n = (f.space == suffix::global ? 3 : 4) + (f.has(suffix::L2_cache_hint) ? 1 : 0);
+    return {n, n};
+}
+
+} // namespace
 
 operand_range operands_wanted(const form& f) {
     const auto exactly = [](unsigned n) { return operand_range{n, n}; };
@@ -163,6 +184,12 @@ operand_range operands_wanted(const form& f) {
     case opcode::createpolicy: return {2, 6};
     case opcode::atom: return f.has(suffix::cas) ? operand_range{4, 5} : operand_range{3, 4};
     case opcode::red: return {2, 3};
+    case opcode::ldmatrix:
+    case opcode::stmatrix:
+    case opcode::movmatrix: return exactly(2);
+    case opcode::mma: return exactly(4); // others have no handler
+    case opcode::wmma: return f.has(suffix::mma) ? exactly(4) : operand_range{2, 3};
+    case opcode::cp: return bulk_operands_wanted(f);
     default: return {};
     }
 }

@@ -11,7 +11,8 @@ namespace softgpu::machine {
 
 struct form {
     ptx::opcode op{};
-    ptx::suffix type[3] = {ptx::suffix::none, ptx::suffix::none, ptx::suffix::none};
+    ptx::suffix type[4] = {ptx::suffix::none, ptx::suffix::none, ptx::suffix::none, ptx::suffix::none};
+    ptx::suffix layout[2] = {ptx::suffix::none, ptx::suffix::none}; // of matrices: row or col, as written
     ptx::suffix space = ptx::suffix::none;
     unsigned vector = 1;
     unsigned operands = 0;

@@ -24,6 +24,7 @@ struct handler_set {
     handler (*async)(const form&);
     handler (*control)(const form&);
     handler (*warp_wide)(const form&);
+    handler (*matrix)(const form&);
     handler (*texture)(const form&);
     handler (*video)(const form&);
     handler (*check_access)(const form&); // runs before an access and checks it
@@ -60,7 +61,7 @@ struct handler_set {
     // Checks that do not depend on the form.
     handler check_warp_sync; // run/warp/warp_sync_checks.hpp
     handler check_barrier;   // inspect/barrier_checks.hpp
-    handler check_fence;     // inspect/release_checks.hpp
+    handler check_fence;     // inspect/races/release_checks.hpp
     handler check_acquire;   // behind an access that may acquire
     handler check_copy_wait; // inspect/copy_checks.hpp
     handler follow_values;   // inspect/uninitialized.hpp

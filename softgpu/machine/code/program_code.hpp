@@ -71,7 +71,17 @@ struct local_address {
     std::uint64_t offset;
 };
 
+inline constexpr std::uint32_t no_instruction = 0xFFFFFFFFu; // the source of the code behind the last instruction
+
 struct program_code {
+    // Appends an instruction for the PTX instruction `source_index`.
+    instruction& emit(handler run, std::uint32_t source_index) {
+        instruction i;
+        i.run = run;
+        i.source = source_index;
+        return code.emplace_back(i);
+    }
+
     std::string name; // of the function
     std::vector<instruction> code;
     std::deque<std::vector<place>> place_lists;

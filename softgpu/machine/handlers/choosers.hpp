@@ -21,9 +21,14 @@ handler choose_atomic(const form& f);
 handler choose_async(const form& f);
 handler choose_control(const form& f);
 handler choose_warp(const form& f);
+handler choose_matrix(const form& f);
+// Called by it: ldmatrix, stmatrix and movmatrix; wmma.
+handler choose_matrix_rows(const form& f);
+handler choose_wmma(const form& f);
 handler choose_texture(const form& f);
 handler choose_video(const form& f);
 handler choose_access_check(const form& f);
+handler choose_matrix_check(const form& f); // called by it
 void fill_control(handler_set& s);
 
 // To be called only where the host has this instruction set: this function is compiled for it.

@@ -10,7 +10,7 @@
 #include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/copy_checks.hpp"
 #include "softgpu/machine/inspect/profile.hpp"
-#include "softgpu/machine/inspect/release_checks.hpp"
+#include "softgpu/machine/inspect/races/release_checks.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"
 #include "softgpu/machine/run/schedule/adversary.hpp"
 #include "softgpu/machine/run/schedule/deadlock.hpp"

@@ -19,6 +19,7 @@ handler_set make_set() {
     s.async = choose_async;
     s.control = choose_control;
     s.warp_wide = choose_warp;
+    s.matrix = choose_matrix;
     s.texture = choose_texture;
     s.video = choose_video;
     s.check_access = choose_access_check;

@@ -5,9 +5,9 @@
 
 #include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
-#include "softgpu/machine/inspect/operation_races.hpp"
+#include "softgpu/machine/inspect/races/operation_races.hpp"
+#include "softgpu/machine/inspect/races/word_races.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"
-#include "softgpu/machine/inspect/word_races.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {

@@ -15,6 +15,9 @@ void inspect_short_source(const instruction* i, std::byte* frame, warp* w, const
 // All copies that the lanes have started are complete.
 void land_copies(std::byte* frame, warp* w, lane_mask by);
 
+// Before a thread looks at the mbarrier at this offset: the bulk copies whose bytes it counts are complete.
+void land_bulk_copies(const warp* w, std::uint32_t barrier);
+
 // Handler, before a wait. a: how many groups may still be under way, or nowhere.
 const instruction* check_copy_wait(const instruction* i, std::byte* frame, warp* w);
 

@@ -81,6 +81,7 @@ void prepare(module::implementation& home, kernel& k) {
     k.facts.local_bytes = k.stack_bytes;
     // The compiler's own temporaries and addresses come on top of what is alive.
     k.facts.registers = std::clamp(k.places.live_words + 8, 16u, 255u);
+    k.facts.registers_32 = std::max(k.places.live_words_32, 1u);
     k.prepared = true;
 }
 

@@ -65,6 +65,10 @@ void module::implementation::place_variables() {
         if (variables.contains(v.name) || (chosen != nullptr && chosen->thing != &v)) {
             continue;
         }
+        if (v.managed && shared != nullptr) {
+            variables.emplace(v.name, shared->place(v.name, v.bytes()));
+            continue;
+        }
         const auto kind = constant    ? memory::allocation_kind::constant
                           : v.managed ? memory::allocation_kind::managed
                                       : memory::allocation_kind::variable;
@@ -94,7 +98,11 @@ void module::implementation::initialise_variables() {
     for (const ptx::variable& v : parsed->variables) {
         const auto* const chosen = v.link == ptx::linkage::none ? nullptr : linked->variable(v.name);
         const auto found = variables.find(v.name);
-        if (found != variables.end() && !v.initial.empty() && (chosen == nullptr || chosen->thing == &v)) {
+        if (found == variables.end() || (chosen != nullptr && chosen->thing != &v) ||
+            (v.managed && shared != nullptr && !shared->take_initialisation(v.name))) {
+            continue;
+        }
+        if (!v.initial.empty()) {
             write_initial(v, reinterpret_cast<std::byte*>(found->second.address));
         }
     }

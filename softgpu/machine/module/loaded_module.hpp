@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "softgpu/machine/launch.hpp"
+#include "softgpu/machine/managed_variables.hpp"
 #include "softgpu/machine/module/kernel.hpp"
 #include "softgpu/machine/module/link_group.hpp"
 
@@ -21,7 +22,8 @@ struct module::implementation {
     memory::device_memory* memory = nullptr;
     std::unique_ptr<ptx::module> parsed;
     std::map<std::string, variable_place, std::less<>> variables;
-    std::vector<memory::address> owned; // variables that are defined here
+    managed_variables* shared = nullptr; // nullptr: managed variables are placed as all others are
+    std::vector<memory::address> owned;  // variables that are defined here
     std::map<std::string, std::unique_ptr<kernel>, std::less<>> kernels;
     std::map<const ptx::function*, std::unique_ptr<function_entry>> functions;
     std::map<std::string, std::unique_ptr<function_entry>, std::less<>> outside; // that this module only declares

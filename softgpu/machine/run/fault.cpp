@@ -11,6 +11,7 @@
 #include "softgpu/machine/module/kernel.hpp"
 #include "softgpu/machine/module/shared_layout.hpp"
 #include "softgpu/memory/host_page.hpp"
+#include "softgpu/memory/peers.hpp"
 
 namespace softgpu::machine {
 
@@ -64,6 +65,9 @@ const char* finding_kind(fault_kind kind) {
 }
 
 std::string beside(const launch_state& l, std::uint64_t at) {
+    if (const char* const what = memory::peers::describe(*l.memory, at)) {
+        return std::string("; it is ") + what;
+    }
     const auto near = l.memory->nearest(at);
     if (!near) {
         return "; nothing is allocated";
@@ -90,7 +94,7 @@ std::string beside(const launch_state& l, std::uint64_t at) {
 
 bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes) {
     const launch_state& l = *host->launch;
-    auto found = l.memory->find(at, bytes);
+    auto found = memory::peers::find_reachable(*l.memory, at, bytes);
     if (l.checks != nullptr && l.checks->operations() != nullptr) {
         if (!found) {
             // What is freed in an order that is not this launch's is still there, for the checks to say so.

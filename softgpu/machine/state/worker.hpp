@@ -52,7 +52,9 @@ struct alignas(64) address_pattern {
     std::uint16_t store_wavefronts = 0;
     std::uint16_t store_conflicts = 0;
     pattern_shape shape = pattern_shape::scattered;
-    std::uint8_t sectors[32] = {}; // in global memory, by the first lane's address mod 32; 0: not known
+    // In global memory, by the first lane's address mod 32; 0: not known. In shared memory, of elements of less than 4 bytes:
+    // wavefronts, by that address mod 4.
+    std::uint8_t sectors[32] = {};
 };
 
 struct execution_count {

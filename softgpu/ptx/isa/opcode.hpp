@@ -19,6 +19,7 @@ enum class family : std::uint8_t {
     async,
     control,
     warp,
+    matrix,
     texture,
     video,
     unsupported

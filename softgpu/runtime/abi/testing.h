@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SOFTGPU_TESTING_VERSION 1
+#define SOFTGPU_TESTING_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +50,23 @@ struct softgpu_recorded_finding {
     int32_t is_note; // worth knowing, but no error
 };
 
+// What the model of a card says of a launch (docs/model.md). Since version 2.
+struct softgpu_recorded_prediction {
+    size_t bytes;           // of this structure, set by the caller
+    const char* card;       // "h100"
+    const char* bound;      // "dram"
+    const char* next_bound; // "": none
+    double nanoseconds;
+    double cold_nanoseconds;
+    double share_of_roof;
+    double l1_load_hit_rate;
+    double l2_read_hit_rate;
+    uint64_t dram_read_bytes;
+    uint64_t dram_write_bytes;
+    uint64_t cold_dram_read_bytes;
+    uint64_t cold_dram_write_bytes;
+};
+
 typedef uint32_t softgpu_testing_version_function(void);
 // Nonzero: the program has registered kernels with this library, so it uses this runtime.
 typedef int32_t softgpu_testing_in_use_function(void);
@@ -72,9 +89,19 @@ typedef void softgpu_recording_launch_function(const struct softgpu_recording* r
 // The launch's counters by number: of one barrier interval if interval is less than `intervals`, else of the whole launch.
 typedef void softgpu_recording_counters_function(const struct softgpu_recording* recording, size_t number,
                                                  size_t interval, uint64_t* values, size_t count);
+// Nonzero: the launch has a prediction of this number, from 0 on; it is in `out`. Since version 2.
+typedef int32_t softgpu_recording_prediction_function(const struct softgpu_recording* recording, size_t launch,
+                                                      size_t number, struct softgpu_recorded_prediction* out);
 typedef size_t softgpu_recording_findings_function(const struct softgpu_recording* recording);
 typedef void softgpu_recording_finding_function(const struct softgpu_recording* recording, size_t number,
                                                 struct softgpu_recorded_finding* out);
+// For a test runner with checks on in the whole process (SOFTGPU_CHECK): waits for all work of the device and gives the
+// findings since the last call as an ended recording without launches. They stay in the file of SOFTGPU_CHECK_JSON and are
+// not printed, unless a kernel's fault has printed them already. A process without a CUDA call, or without checks, has none.
+// Returns the same as begin.
+typedef const char* softgpu_take_findings_function(struct softgpu_recording** taken);
+// Nonzero: a kernel has failed, so that all calls return its error until the device is reset.
+typedef int32_t softgpu_testing_device_failed_function(void);
 // Ends the recording first if that was not done.
 typedef void softgpu_recording_free_function(struct softgpu_recording* recording);
 

@@ -36,6 +36,7 @@ struct report_state {
     std::string path; // of the file; empty: none
     bool complained = false;
     bool ended = false;
+    check::findings taken; // by take_findings(): in the file, but not printed
 };
 
 report_state& so_far() {
@@ -61,7 +62,11 @@ void write_file() {
             paragraphs.push_back(check::to_text(f));
         }
         observe::whole_file file(so_far().path);
-        file.put(check::to_json(all_findings().list(), program_invocation_short_name, paragraphs));
+        std::vector<check::finding> list = so_far().taken.list();
+        for (check::finding& f : all_findings().list()) {
+            list.push_back(std::move(f));
+        }
+        file.put(check::to_json(list, program_invocation_short_name, paragraphs));
         file.commit();
     } catch (const std::exception& e) {
         if (!std::exchange(so_far().complained, true)) {
@@ -136,6 +141,19 @@ void launched(const settings& options, bool fault) noexcept {
             rewrite_file();
         }
     });
+}
+
+std::vector<check::finding> take_findings() {
+    const std::lock_guard lock(so_far().mutex);
+    std::vector<check::finding> taken = all_findings().take();
+    so_far().printed = 0;
+    if (!taken.empty()) {
+        for (const check::finding& f : taken) {
+            so_far().taken.add(f);
+        }
+        rewrite_file();
+    }
+    return taken;
 }
 
 void report_all(const settings& options) noexcept {

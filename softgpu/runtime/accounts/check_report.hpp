@@ -2,6 +2,8 @@
 // The findings of the process, their text on stderr and the file that SOFTGPU_CHECK_JSON names.
 #pragma once
 
+#include <vector>
+
 #include "softgpu/check/findings/finding.hpp"
 #include "softgpu/runtime/core/settings.hpp"
 
@@ -26,6 +28,9 @@ public:
 
 // A launch is finished. After a fault the findings are printed at once, because the program may abort.
 void launched(const settings& options, bool fault) noexcept;
+// Gives the findings since the last call. They stay in the file and are not printed.
+[[nodiscard]] std::vector<check::finding> take_findings();
+
 // Prints the findings that are not printed yet and writes the file. From now on launches print theirs at once.
 void report_all(const settings& options) noexcept;
 

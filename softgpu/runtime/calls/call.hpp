@@ -15,6 +15,7 @@
 
 #include "softgpu/runtime/calls/current_context.hpp"
 #include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 
 namespace softgpu::runtime {
@@ -28,7 +29,7 @@ context& context_of_call();
 // The thread's last error, which stays.
 [[nodiscard]] error last_error() noexcept;
 
-// Runs body(), or body(context&, locked&) with the context's lock held.
+// Runs body(), or body(context&, locked&) with the lock of the devices held.
 template <class Body>
 error call(Body&& body) noexcept {
     try {
@@ -45,6 +46,12 @@ error call(Body&& body) noexcept {
     }
 }
 
+// Runs body(context&, locked&) with the device of a stream or an event, as the calls do that need no current device.
+template <class Handle, class Body>
+error call(Handle* of, Body&& body) noexcept {
+    return call([&](context& gpu, locked& lock) { body(home_of(gpu, of), lock); });
+}
+
 // The frame of a call that returns one value: *out = value(gpu).
 template <class Out, class Value>
 error give(Out* out, Value&& value) noexcept {
@@ -55,6 +62,18 @@ error give(Out* out, Value&& value) noexcept {
     });
 }
 
-inline void require_device(int device) { require(device == 0, error::invalid_device); }
+// The same with the device of a stream.
+template <class Out, class Value>
+error give(stream* of, Out* out, Value&& value) noexcept {
+    return call(of, [&](context& gpu, locked&) {
+        require(out != nullptr);
+        gpu.require_usable();
+        *out = value(gpu);
+    });
+}
+
+// These throw invalid_device for a number that is none of a device.
+inline void require_device(int device) { (void)all_devices().at(device); }
+inline context& checked_device(context& gpu, int device) { return gpu.group().at(device); }
 
 } // namespace softgpu::runtime

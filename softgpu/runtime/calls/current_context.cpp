@@ -19,6 +19,7 @@
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/process.hpp"
+#include "softgpu/runtime/memory/pools.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
@@ -27,8 +28,11 @@ namespace {
 // At its end the process waits this long for unfinished work.
 constexpr std::chrono::milliseconds time_to_end{5000};
 
-std::atomic<context*> the_context{nullptr};
-std::atomic<bool> in_forked_child{false}; // of a process that has a context
+std::atomic<device_group*> the_devices{nullptr};
+std::atomic<context*> the_only_device{nullptr}; // nullptr before the first call, and with several devices
+thread_local int chosen_device = 0;
+thread_local runtime_choice last_choice;
+std::atomic<bool> in_forked_child{false}; // of a process that has devices
 
 [[noreturn]] void fail_in_child() {
     static std::atomic<bool> said{false};
@@ -66,10 +70,18 @@ context_hooks make_hooks() {
                 },
             .before_reset =
                 [](context& gpu) {
-                    registry::instance().unload();
+                    registry::instance().unload(gpu);
+                    for (const auto& other : gpu.group().members()) {
+                        other->part<memory_pools>().close_all(gpu.memory());
+                    }
                     checking::find_leaks_at_end(gpu.has_failed(), gpu.state().parts.unused_memory());
                 },
-            .after_reset = [](context& gpu) { registry::instance().reload_managed(gpu); }};
+            .after_reset =
+                [](context& gpu) {
+                    if (gpu.number() == 0) { // which has all managed variables
+                        registry::instance().reload_managed(gpu);
+                    }
+                }};
 }
 
 void end_accounts(const settings& options, context* gpu) noexcept {
@@ -101,8 +113,8 @@ void end_accounts(const settings& options, context* gpu) noexcept {
 
 } // namespace
 
-context& current_context() {
-    if (context* const made = existing_context()) {
+device_group& all_devices() {
+    if (device_group* const made = existing_devices()) {
         if (in_forked_child.load(std::memory_order_relaxed)) {
             fail_in_child();
         }
@@ -110,19 +122,44 @@ context& current_context() {
     }
     static std::mutex& making = *new std::mutex;
     const std::lock_guard lock(making);
-    if (existing_context() == nullptr) {
-        auto* const made = new context(read_settings_once_said(), make_hooks());
-        timeline_file::begin(made->options());
-        the_context.store(made, std::memory_order_release);
+    if (existing_devices() == nullptr) {
+        const settings options = read_settings_once_said();
+        auto* const made = new device_group(options, make_hooks());
+        timeline_file::begin(options);
+        the_devices.store(made, std::memory_order_release);
+        the_only_device.store(made->count() == 1 ? &made->at(0) : nullptr, std::memory_order_release);
         owner_process::set_by_first_call();
-        journal::instance().begin(made->options());
-        checking::begin_report(made->options());
+        journal::instance().begin(options);
+        checking::begin_report(options);
         std::at_quick_exit(end_process);
         pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
     }
-    return *existing_context();
+    return *existing_devices();
 }
 
-context* existing_context() noexcept { return the_context.load(std::memory_order_acquire); }
+device_group* existing_devices() noexcept { return the_devices.load(std::memory_order_acquire); }
+
+void choose_device(int number) {
+    (void)all_devices().at(number);
+    chosen_device = number;
+    last_choice = {number, last_choice.times + 1};
+}
+
+const runtime_choice& device_of_runtime() noexcept { return last_choice; }
+
+void follow_context(int device) noexcept { chosen_device = device; }
+
+context& current_context() {
+    context* const only = the_only_device.load(std::memory_order_acquire);
+    if (only != nullptr && !in_forked_child.load(std::memory_order_relaxed)) {
+        return *only;
+    }
+    return all_devices().at(chosen_device);
+}
+
+context* existing_context() noexcept {
+    const device_group* const all = existing_devices();
+    return all == nullptr ? nullptr : all->members()[static_cast<std::size_t>(chosen_device)].get();
+}
 
 } // namespace softgpu::runtime

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The device, number 0, and its settings.
+// The devices and their settings.
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <string_view>
 
+#include "softgpu/memory/peers.hpp"
 #include "softgpu/runtime/abi/device_properties.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/cards/properties.hpp"
 #include "softgpu/runtime/core/capture_rules.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-constexpr std::string_view bus_id = "0000:00:00.0";
+constexpr int bus_id_length = 12;
+constexpr int rank_of_peers = 1;       // cudaDevP2PAttrPerformanceRank; then access, atomics and arrays
+constexpr int last_peer_attribute = 5; // atomics of part of the operations only
 constexpr unsigned schedule_mask = 0x07;
 constexpr unsigned map_host = 0x08;
 constexpr unsigned flags_mask = 0xFF;
@@ -57,38 +59,41 @@ bool read_bus_id(const char* text, unsigned (&parts)[4]) {
 extern "C" {
 
 error cudaGetDeviceCount(int* count) {
-    return call([&](context&, locked&) {
+    return call([&](context& gpu, locked&) {
         require(count != nullptr);
-        *count = 1;
+        *count = gpu.group().count();
     });
 }
 
 error cudaGetDevice(int* device) {
-    return call([&](context&, locked&) {
+    return call([&](context& gpu, locked&) {
         require(device != nullptr);
-        *device = 0;
+        *device = gpu.number();
     });
 }
 
 error cudaSetDevice(int device) {
-    return call([&](context&, locked&) { require_device(device); });
+    return call([&](context& gpu, locked&) {
+        checked_device(gpu, device).use_by_runtime();
+        choose_device(device);
+    });
 }
 
 error cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
     return call([&](context& gpu, locked&) {
-        require_device(device);
+        context& which = checked_device(gpu, device);
         require(flags <= 1);
         if (flags == 1) {
-            set_flags(gpu, device_flags);
+            set_flags(which, device_flags);
         }
     });
 }
 
 error cudaSetValidDevices(int* devices, int length) {
-    return call([&](context&, locked&) {
+    return call([&](context& gpu, locked&) {
         require(length >= 0 && (devices != nullptr || length == 0));
         for (int i = 0; i < length; ++i) {
-            require_device(devices[i]);
+            (void)checked_device(gpu, devices[i]);
         }
     });
 }
@@ -114,8 +119,8 @@ error cudaGetDeviceFlags(unsigned* flags) {
 error cudaDeviceGetAttribute(int* value, int attribute, int device) {
     return call([&](context& gpu, locked&) {
         require(value != nullptr);
-        require_device(device);
-        require(device_attribute(gpu.device(), attribute, *value));
+        const context& of = checked_device(gpu, device);
+        require(device_attribute(of.device(), of.number(), attribute, *value));
     });
 }
 
@@ -182,58 +187,55 @@ error cudaCtxResetPersistingL2Cache() {
     return call([](context& gpu, locked&) { gpu.require_usable(); });
 }
 
+// Any device can access any other one.
 error cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-    return call([&](context&, locked&) {
+    return call([&](context& gpu, locked&) {
         require(can != nullptr);
-        require_device(device);
-        require_device(peer);
-        *can = 0;
+        *can = &checked_device(gpu, device) != &checked_device(gpu, peer) ? 1 : 0;
     });
 }
 
 error cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     return call([&](context& gpu, locked&) {
         require(flags == 0);
-        require_device(peer);
+        const context& other = checked_device(gpu, peer);
         gpu.require_usable();
-        fail(error::peer_access_unsupported);
+        require(&other != &gpu, error::peer_access_unsupported);
+        require(memory::peers::open(gpu.memory(), other.memory()), error::peer_access_already_enabled);
     });
 }
 
 error cudaDeviceDisablePeerAccess(int peer) {
     return call([&](context& gpu, locked&) {
-        require_device(peer);
+        const context& other = checked_device(gpu, peer);
         gpu.require_usable();
-        fail(error::peer_access_not_enabled);
+        require(memory::peers::close(gpu.memory(), other.memory()), error::peer_access_not_enabled);
     });
 }
 
-// An attribute of two devices; there is only one.
 error cudaDeviceGetP2PAttribute(int* value, int attribute, int source, int destination) {
-    return call([&](context&, locked&) {
-        require(value != nullptr && attribute >= 1 && attribute <= 5);
-        require_device(source);
-        require_device(destination);
-        fail(error::invalid_device);
+    return call([&](context& gpu, locked&) {
+        require(value != nullptr && attribute >= rank_of_peers && attribute <= last_peer_attribute);
+        require(&checked_device(gpu, source) != &checked_device(gpu, destination), error::invalid_device);
+        *value = attribute == rank_of_peers || attribute == last_peer_attribute ? 0 : 1;
     });
 }
 
 error cudaDeviceGetPCIBusId(char* text, int length, int device) {
-    return call([&](context&, locked&) {
-        require(text != nullptr && length > static_cast<int>(bus_id.size()));
-        require_device(device);
-        std::memcpy(text, bus_id.data(), bus_id.size());
-        text[bus_id.size()] = '\0';
+    return call([&](context& gpu, locked&) {
+        require(text != nullptr && length > bus_id_length);
+        (void)std::snprintf(text, bus_id_length + 1, "0000:%02x:00.0", checked_device(gpu, device).number());
     });
 }
 
 error cudaDeviceGetByPCIBusId(int* device, const char* text) {
-    return call([&](context&, locked&) {
+    return call([&](context& gpu, locked&) {
         require(device != nullptr && text != nullptr);
         unsigned parts[4] = {};
         require(read_bus_id(text, parts));
-        require((parts[0] | parts[1] | parts[2] | parts[3]) == 0, error::invalid_device);
-        *device = 0;
+        require((parts[0] | parts[2] | parts[3]) == 0 && parts[1] < static_cast<unsigned>(gpu.group().count()),
+                error::invalid_device);
+        *device = static_cast<int>(parts[1]);
     });
 }
 

@@ -23,7 +23,7 @@ error create(event** out, unsigned flags) {
 }
 
 error record(event* e, stream* handle, unsigned flags) {
-    return call([&](context& gpu, locked&) {
+    return call(handle, [&](context& gpu, locked&) {
         require(flags <= 1);
         gpu.require_usable();
         stream& on = gpu.checked(handle);
@@ -41,7 +41,7 @@ error cudaEventCreate(event** out) { return create(out, 0); }
 error cudaEventCreateWithFlags(event** out, unsigned flags) { return create(out, flags); }
 
 error cudaEventDestroy(event* e) {
-    return call([&](context& gpu, locked&) {
+    return call(e, [&](context& gpu, locked&) {
         gpu.require_usable();
         const auto at = gpu.state().events.find(e);
         require(at != gpu.state().events.end(), error::invalid_resource_handle);
@@ -54,23 +54,23 @@ error cudaEventRecord(event* e, stream* on) { return record(e, on, 0); }
 error cudaEventRecordWithFlags(event* e, stream* on, unsigned flags) { return record(e, on, flags); }
 
 error cudaEventQuery(event* e) {
-    return call([&](context& gpu, locked& lock) {
-        require_safe(gpu.streams());
+    return call(e, [&](context& gpu, locked& lock) {
+        require_safe(gpu);
         require_uncaptured(gpu.checked(e));
         gpu.require_done(lock, operation_pointer(gpu.checked(e).recorded));
     });
 }
 
 error cudaEventSynchronize(event* e) {
-    return call([&](context& gpu, locked& lock) {
-        require_safe(gpu.streams());
+    return call(e, [&](context& gpu, locked& lock) {
+        require_safe(gpu);
         require_uncaptured(gpu.checked(e));
         gpu.wait(lock, operation_pointer(gpu.checked(e).recorded));
     });
 }
 
 error cudaEventElapsedTime(float* milliseconds, event* start, event* end) {
-    return call([&](context& gpu, locked& lock) {
+    return call(start, [&](context& gpu, locked& lock) {
         require(milliseconds != nullptr);
         gpu.require_usable();
         const event& from = gpu.checked(start);

@@ -40,7 +40,7 @@ error cudaStreamCreateWithPriority(stream** out, unsigned flags, int priority) {
 
 // Its work continues.
 error cudaStreamDestroy(stream* s) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         gpu.require_usable();
         require(!is_default(s), error::invalid_resource_handle);
         leave_capture(gpu.checked(s));
@@ -49,45 +49,45 @@ error cudaStreamDestroy(stream* s) {
 }
 
 error cudaStreamSynchronize(stream* s) {
-    return call([&](context& gpu, locked& lock) { gpu.wait(lock, gpu.tail(gpu.checked(s))); });
+    return call(s, [&](context& gpu, locked& lock) { gpu.wait(lock, gpu.tail(gpu.checked(s))); });
 }
 
 error cudaStreamQuery(stream* s) {
-    return call([&](context& gpu, locked& lock) { gpu.require_done(lock, gpu.tail(gpu.checked(s))); });
+    return call(s, [&](context& gpu, locked& lock) { gpu.require_done(lock, gpu.tail(gpu.checked(s))); });
 }
 
 error cudaStreamWaitEvent(stream* s, event* e, unsigned flags) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         require(flags <= 1);
         gpu.require_usable();
         stream& on = gpu.checked(s);
-        wait_for_event(gpu, on, gpu.checked(e), flags);
+        wait_for_event(gpu, on, home_of(gpu, e).checked(e), flags);
     });
 }
 
 error cudaStreamGetFlags(stream* s, unsigned* flags) {
-    return give(flags, [&](context& gpu) { return gpu.checked(s).flags; });
+    return give(s, flags, [&](context& gpu) { return gpu.checked(s).flags; });
 }
 
 error cudaStreamGetPriority(stream* s, int* priority) {
-    return give(priority, [&](context& gpu) { return gpu.checked(s).priority; });
+    return give(s, priority, [&](context& gpu) { return gpu.checked(s).priority; });
 }
 
 error cudaStreamGetId(stream* s, unsigned long long* id) {
-    return give(id, [&](context& gpu) { return gpu.checked(s).id; });
+    return give(s, id, [&](context& gpu) { return gpu.checked(s).id; });
 }
 
 error cudaStreamGetDevice(stream* s, int* device) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         require(device != nullptr);
         gpu.require_usable();
         gpu.checked(s);
-        *device = 0;
+        *device = gpu.number();
     });
 }
 
 error cudaLaunchHostFunc(stream* s, host_function run, void* user) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         require(run != nullptr);
         gpu.require_usable();
         enqueue_host_function(gpu, {run, user}, gpu.checked(s));
@@ -95,7 +95,7 @@ error cudaLaunchHostFunc(stream* s, host_function run, void* user) {
 }
 
 error cudaStreamAddCallback(stream* s, stream_callback run, void* user, unsigned flags) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         require(run != nullptr && flags == 0);
         gpu.require_usable();
         describe_host_function(*gpu.issue(gpu.checked(s), operation_kind::host,
@@ -104,17 +104,17 @@ error cudaStreamAddCallback(stream* s, stream_callback run, void* user, unsigned
 }
 
 error cudaStreamAttachMemAsync(stream* s, void* pointer, std::size_t, unsigned flags) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         require(flags == 1 || flags == 2 || flags == 4);
         gpu.require_usable();
         require_not_capturing(gpu.streams(), gpu.checked(s));
-        const auto found = gpu.memory().find(reinterpret_cast<memory::address>(pointer));
+        const auto found = memory_of(gpu, pointer).find(reinterpret_cast<memory::address>(pointer));
         require(found.has_value() && found->kind == memory::allocation_kind::managed);
     });
 }
 
 error cudaStreamSetAttribute(stream* s, stream_attribute which, const launch_attribute_value* value) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         require(value != nullptr);
         gpu.require_usable();
         gpu.checked(s);
@@ -131,7 +131,7 @@ error cudaStreamSetAttribute(stream* s, stream_attribute which, const launch_att
 }
 
 error cudaStreamGetAttribute(stream* s, stream_attribute which, launch_attribute_value* value) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         require(value != nullptr);
         gpu.require_usable();
         gpu.checked(s);
@@ -151,8 +151,8 @@ error cudaStreamGetAttribute(stream* s, stream_attribute which, launch_attribute
 error cudaStreamCopyAttributes(stream* destination, stream* source) {
     return call([&](context& gpu, locked&) {
         gpu.require_usable();
-        gpu.checked(destination);
-        gpu.checked(source);
+        home_of(gpu, destination).checked(destination);
+        home_of(gpu, source).checked(source);
         require(!is_default(destination) && !is_default(source), error::invalid_resource_handle);
         destination->window = source->window;
         destination->policy = source->policy;

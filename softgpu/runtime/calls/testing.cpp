@@ -19,6 +19,7 @@
 #include "softgpu/runtime/accounts/journal.hpp"
 #include "softgpu/runtime/accounts/refused_launches.hpp"
 #include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/core/process.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 using softgpu::runtime::journal;
@@ -78,7 +79,9 @@ void choose_settings(context& gpu, bool begin_checks) {
         }
     }
     checking::send_findings_to(sink);
-    gpu.change_settings(std::move(s), begin_checks);
+    for (const auto& device : gpu.group().members()) {
+        device->change_settings(s, begin_checks);
+    }
 }
 
 void read_options(const softgpu_recording_options* options, softgpu_recording& into) {
@@ -99,8 +102,18 @@ void read_options(const softgpu_recording_options* options, softgpu_recording& i
     }
 }
 
+void set_findings(softgpu_recording& recording, std::vector<check::finding> findings) {
+    recording.findings = std::move(findings);
+    for (const check::finding& f : recording.findings) {
+        recording.texts.push_back(check::to_text(f));
+    }
+}
+
 void begin(softgpu_recording& recording) {
     context& gpu = current_context();
+    if (recording.checks.value_or(0) != 0 && !gpu.is_alone()) {
+        throw std::invalid_argument("the checks watch one device; unset SOFTGPU_DEVICES");
+    }
     locked lock(gpu.mutex());
     gpu.wait_until_idle(lock);
     open_recordings& open = all_open();
@@ -136,11 +149,11 @@ void end(softgpu_recording& recording) {
         recording.launches.push_back(std::move(launch));
     }
     recording.by_order.clear();
-    recording.findings = recording.sink.take();
-    for (const check::finding& f : recording.findings) {
-        recording.texts.push_back(check::to_text(f));
-    }
+    set_findings(recording, recording.sink.take());
 }
+
+// The process that may speak to the device: not one forked from it.
+context* own_context() { return owner_process::is_this_one() ? existing_context() : nullptr; }
 
 // Runs body(); returns nullptr or what went wrong.
 template <class Body>
@@ -183,8 +196,11 @@ softgpu_recording_end_function softgpu_recording_end;
 softgpu_recording_launches_function softgpu_recording_launches;
 softgpu_recording_launch_function softgpu_recording_launch;
 softgpu_recording_counters_function softgpu_recording_counters;
+softgpu_recording_prediction_function softgpu_recording_prediction;
 softgpu_recording_findings_function softgpu_recording_findings;
 softgpu_recording_finding_function softgpu_recording_finding;
+softgpu_take_findings_function softgpu_take_findings;
+softgpu_testing_device_failed_function softgpu_testing_device_failed;
 softgpu_recording_free_function softgpu_recording_free;
 
 uint32_t softgpu_testing_version() { return SOFTGPU_TESTING_VERSION; }
@@ -195,7 +211,7 @@ const char* softgpu_testing_last_error() {
     thread_local std::string text;
     const error e = last_error();
     text = e == error::success ? std::string() : std::string(name_of(e)) + " (" + text_of(e) + ")";
-    return text.c_str();
+    return text.c_str(); // NOLINT(clang-analyzer-cplusplus.InnerPointer): the thread's own text
 }
 
 const char* softgpu_counter_name(uint32_t number) { return number < std::size(names) ? names[number] : nullptr; }
@@ -247,6 +263,30 @@ void softgpu_recording_counters(const softgpu_recording* recording, size_t numbe
     std::fill(values + at, values + count, 0);
 }
 
+int32_t softgpu_recording_prediction(const softgpu_recording* recording, size_t launch, size_t number,
+                                     softgpu_recorded_prediction* out) {
+    const auto& predictions = recording->launches[launch].predictions;
+    if (number >= predictions.size()) {
+        return 0;
+    }
+    const softgpu::observe::prediction& p = predictions[number];
+    give({.bytes = 0,
+          .card = p.card.c_str(),
+          .bound = p.bound.c_str(),
+          .next_bound = p.next_bound.c_str(),
+          .nanoseconds = p.nanoseconds,
+          .cold_nanoseconds = p.cold_nanoseconds,
+          .share_of_roof = p.share_of_roof,
+          .l1_load_hit_rate = p.l1_load_hit_rate,
+          .l2_read_hit_rate = p.l2_read_hit_rate,
+          .dram_read_bytes = p.dram_read_bytes,
+          .dram_write_bytes = p.dram_write_bytes,
+          .cold_dram_read_bytes = p.cold_dram_read_bytes,
+          .cold_dram_write_bytes = p.cold_dram_write_bytes},
+         out);
+    return 1;
+}
+
 size_t softgpu_recording_findings(const softgpu_recording* recording) { return recording->findings.size(); }
 
 void softgpu_recording_finding(const softgpu_recording* recording, size_t number, softgpu_recorded_finding* out) {
@@ -263,6 +303,29 @@ void softgpu_recording_finding(const softgpu_recording* recording, size_t number
           .times = f.times,
           .is_note = f.is_note ? 1 : 0},
          out);
+}
+
+const char* softgpu_take_findings(softgpu_recording** taken) {
+    return attempt([&] {
+        auto made = std::make_unique<softgpu_recording>();
+        if (context* const gpu = own_context()) {
+            locked lock(gpu->mutex());
+            gpu->wait_until_idle(lock);
+            refused_launches::report_unread_errors();
+            set_findings(*made, checking::take_findings());
+        }
+        *taken = made.release();
+    });
+}
+
+int32_t softgpu_testing_device_failed() {
+    context* const gpu = own_context();
+    if (gpu == nullptr) {
+        return 0;
+    }
+    const locked lock(gpu->mutex());
+    const auto all = gpu->group().members();
+    return std::ranges::any_of(all, [](const auto& device) { return device->has_failed(); }) ? 1 : 0;
 }
 
 void softgpu_recording_free(softgpu_recording* recording) {

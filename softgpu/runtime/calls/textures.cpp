@@ -62,8 +62,7 @@ error cudaGetTextureObjectResourceViewDesc(view_description* view, texture_handl
 error cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* elements, const channel_format* format, int device) {
     return call([&](context& gpu, locked&) {
         require(elements != nullptr && format != nullptr);
-        require_device(device);
-        *elements = max_linear_elements(gpu.device(), element_of(*format));
+        *elements = max_linear_elements(checked_device(gpu, device).device(), element_of(*format));
     });
 }
 

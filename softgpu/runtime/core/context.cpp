@@ -4,13 +4,28 @@
 #include <chrono>
 #include <utility>
 
+#include "softgpu/memory/peers.hpp"
 #include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 
 namespace softgpu::runtime {
 
-context::context(settings s, context_hooks hooks) : settings_(std::move(s)), hooks_(std::move(hooks)) {
+device_state::device_state(const settings& options) : memory(options.device->memory_bytes) {
+    if (options.devices > 1) {
+        memory::peers::join(memory);
+    }
+}
+
+device_state::~device_state() { memory::peers::leave(memory); }
+
+context::context(settings s, context_hooks hooks, device_group& group, device_commons& commons, int number)
+    : settings_(std::move(s)),
+      hooks_(std::move(hooks)),
+      group_(group),
+      commons_(commons),
+      number_(number),
+      alone_(settings_.devices == 1) {
     create_state();
     executor::instance().choose_schedule(settings_.seed);
 }
@@ -40,6 +55,13 @@ void context::finish_synchronization(locked& lock) {
 }
 
 void context::synchronize(locked& lock) {
+    lock.unlock();
+    executor::instance().wait_for_all_of(number_);
+    lock.lock();
+    finish_synchronization(lock);
+}
+
+void context::synchronize_all(locked& lock) {
     lock.unlock();
     executor::instance().wait_for_all();
     lock.lock();
@@ -91,6 +113,7 @@ operation_pointer context::issue_after(std::span<const operation_pointer> before
     made->kind = kind;
     made->priority = priority;
     made->stream = stream;
+    made->device = number_;
     if (kind == operation_kind::device) {
         made->run = [this, work = std::move(work)] {
             if (!has_failed()) {
@@ -125,10 +148,7 @@ void context::change_settings(settings s, bool begin_checks) {
 }
 
 void context::reset(locked& lock) {
-    lock.unlock();
-    executor::instance().wait_for_all();
-    hooks_.deliver(settings_);
-    lock.lock();
+    wait_until_idle(lock);
     hooks_.before_reset(*this);
     state_.reset();
     create_state();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The device as the program uses it: its memory, its streams and events, the order of work, and the sticky error that a
-// failed kernel leaves. There is one context per process (calls/current_context.hpp).
+// failed kernel leaves. A process has one context per device (core/device_group.hpp).
 #pragma once
 
 #include <atomic>
@@ -27,6 +27,7 @@ namespace softgpu::runtime {
 using locked = std::unique_lock<std::mutex>;
 
 class context;
+class device_group;
 
 // What the accounts and the program's code do in the life of a context.
 struct context_hooks {
@@ -39,9 +40,18 @@ struct context_hooks {
     std::function<void(context&)> after_reset;
 };
 
+// What all devices of a process have in common.
+struct device_commons {
+    std::mutex mutex; // one lock for all, so that a call can use several devices
+    std::uint64_t last_id = per_thread_stream_id;
+};
+
 // Everything that cudaDeviceReset discards.
 struct device_state {
-    explicit device_state(const settings& options) : memory(options.device->memory_bytes) {}
+    explicit device_state(const settings& options);
+    ~device_state();
+    device_state(const device_state&) = delete;
+    device_state& operator=(const device_state&) = delete;
 
     memory::device_memory memory;
     std::unique_ptr<check::session> checks; // nullptr: none
@@ -55,9 +65,14 @@ struct device_state {
 
 class context {
 public:
-    context(settings s, context_hooks hooks);
+    // The device of this number in a group, which outlives it.
+    context(settings s, context_hooks hooks, device_group& group, device_commons& commons, int number);
 
-    [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+    [[nodiscard]] int number() const noexcept { return number_; }
+    [[nodiscard]] device_group& group() noexcept { return group_; }
+    // Whether it is the only device of the process.
+    [[nodiscard]] bool is_alone() const noexcept { return alone_; }
+    [[nodiscard]] std::mutex& mutex() noexcept { return commons_.mutex; }
     [[nodiscard]] const settings& options() const noexcept { return settings_; }
     // Whether the program has called the runtime: the driver's current context is then the primary context.
     [[nodiscard]] bool is_used_by_runtime() const noexcept { return used_by_runtime_.load(std::memory_order_relaxed); }
@@ -69,6 +84,7 @@ public:
     [[nodiscard]] const card& device() const noexcept { return *settings_.device; }
     [[nodiscard]] device_state& state() noexcept { return *state_; }
     [[nodiscard]] memory::device_memory& memory() noexcept { return state_->memory; }
+    [[nodiscard]] const memory::device_memory& memory() const noexcept { return state_->memory; }
     [[nodiscard]] stream_table& streams() noexcept { return state_->streams; }
     // A subsystem's objects of this device memory.
     template <class Part>
@@ -87,14 +103,16 @@ public:
     // Ends every synchronising call, after its wait: delivers records and printed text, then reports, that is throws, the
     // sticky error. Unlocks meanwhile.
     void finish_synchronization(locked& lock);
-    // Waits for all work issued so far, then finish_synchronization().
+    // Waits for all work of this device issued so far, then finish_synchronization().
     void synchronize(locked& lock);
+    // The same for the work of all devices.
+    void synchronize_all(locked& lock);
     // Waits for one operation (nullptr: none), then finish_synchronization().
     void wait(locked& lock, const operation_pointer& what);
     // Queries an operation (nullptr: done). If it is finished, or a kernel has failed, finish_synchronization(). Throws
     // not_ready if it is not finished.
     void require_done(locked& lock, const operation_pointer& what);
-    // Waits until nothing runs and no other thread can issue work; the lock keeps it so.
+    // Waits until nothing runs on any device and no other thread can issue work; the lock keeps it so.
     void wait_until_idle(locked& lock);
 
     // Puts an operation at a stream's end; it also comes after `also`. Device work is skipped once a kernel has failed; host
@@ -115,25 +133,28 @@ public:
     // Applies another schedule, while idle. begin_checks: the checks begin anew as well, and allocated memory counts as
     // written.
     void change_settings(settings s, bool begin_checks);
-    // cudaDeviceReset: waits for all work and starts with empty memory. Registered kernels and variables stay.
+    // cudaDeviceReset: waits for all work, of all devices, and starts with empty memory. Registered kernels and variables stay.
     void reset(locked& lock);
 
     // Look handles up; throw invalid_resource_handle for unknown ones.
     stream& checked(stream* s) { return streams().find(s); }
     event& checked(event* e) const;
-    [[nodiscard]] std::uint64_t next_id() noexcept { return ++last_id_; }
+    // A number that no stream, capture or other object of any device has.
+    [[nodiscard]] std::uint64_t next_id() noexcept { return ++commons_.last_id; }
 
 private:
     void create_state();
 
     settings settings_;
     context_hooks hooks_;
-    std::mutex mutex_;
+    device_group& group_;
+    device_commons& commons_;
+    int number_;
+    bool alone_;
     std::unique_ptr<device_state> state_;
     std::atomic<error> sticky_error_{error::success};
     std::atomic<bool> reported_{false}; // the sticky error
     std::atomic<bool> used_by_runtime_{false};
-    std::uint64_t last_id_ = per_thread_stream_id;
 };
 
 } // namespace softgpu::runtime

@@ -206,7 +206,7 @@ void executor::run(guard& lock, const operation_pointer& what) {
 }
 
 operation_pointer executor::take_first() {
-    const operation_pointer first = ready_.front();
+    operation_pointer first = ready_.front();
     ready_.erase(ready_.begin());
     return first;
 }
@@ -307,14 +307,19 @@ void executor::wait(const operation_pointer& what) {
     }
 }
 
-void executor::wait_for_all() {
+void executor::wait_for_all() { wait_for_all(std::nullopt); }
+
+void executor::wait_for_all_of(int device) { wait_for_all(std::optional(device)); }
+
+void executor::wait_for_all(std::optional<int> device) {
     require(!inside_host_function, error::not_permitted);
     guard lock(mutex_);
     const std::uint64_t newest = last_id_;
     for (;;) {
         // The newest first: most others finish before it.
-        const auto last =
-            std::find_if(unfinished_.rbegin(), unfinished_.rend(), [newest](const auto& o) { return o->id <= newest; });
+        const auto last = std::find_if(unfinished_.rbegin(), unfinished_.rend(), [&](const auto& o) {
+            return o->id <= newest && (!device || o->device == *device);
+        });
         if (last == unfinished_.rend()) {
             break;
         }

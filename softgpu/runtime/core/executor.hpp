@@ -61,6 +61,8 @@ public:
     void wait(const operation_pointer& what);
     // Waits for everything issued so far. Throws not_permitted in a host function.
     void wait_for_all();
+    // The same for the operations of one device.
+    void wait_for_all_of(int device);
     // Waits at most this long; returns false if operations are left.
     bool wait_for_all(std::chrono::milliseconds at_most) noexcept;
     // Whether it is finished. In the adversarial schedule the query first lets one operation run, so that polling ends.
@@ -88,6 +90,7 @@ private:
     operation_pointer take_first();
     operation_pointer take_dependency_of(const operation_pointer& target);
     void wait(guard& lock, const operation_pointer& what);
+    void wait_for_all(std::optional<int> device);
     void abandon_in_child() noexcept;
 
     std::mutex mutex_;

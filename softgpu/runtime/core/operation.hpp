@@ -25,6 +25,7 @@ struct operation {
     operation_kind kind = operation_kind::mark;
     int priority = 0;                              // of its stream: smaller runs first
     std::uint64_t stream = 0;                      // id, for reports
+    int device = 0;                                // number
     std::function<void()> run;                     // not for a mark. Must not throw; runs without any lock held.
     std::shared_ptr<const check::moment> moment{}; // its place in the order that the checks observe
     std::uint64_t observed_by = 0;                 // which observation of the order `moment` belongs to; 0: none

@@ -16,6 +16,8 @@
 namespace softgpu::runtime {
 namespace {
 
+constexpr int most_devices = 64;
+
 std::string_view environment(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? std::string_view() : std::string_view(value);
@@ -42,6 +44,16 @@ template <class Number>
 bool read_number(std::string_view text, Number& number) {
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
     return wrong == std::errc{} && end == text.data() + text.size();
+}
+
+int read_devices() {
+    const std::string_view text = environment("SOFTGPU_DEVICES");
+    int devices = 1;
+    if (!text.empty() && (!read_number(text, devices) || devices < 1 || devices > most_devices)) {
+        fail(error::initialization_error, "SOFTGPU_DEVICES=" + std::string(text) +
+                                              " is no number of devices from 1 to " + std::to_string(most_devices));
+    }
+    return devices;
 }
 
 unsigned read_workers() {
@@ -133,6 +145,7 @@ check::check_set read_checks() {
 settings read_settings() {
     settings s;
     s.device = read_card();
+    s.devices = read_devices();
     s.workers = read_workers();
     s.seed = read_seed();
     s.deadlock_seconds = read_deadlock_seconds(s.deadlock_seconds);
@@ -143,6 +156,9 @@ settings read_settings() {
               !environment("SOFTGPU_PREDICT").empty();
     s.predicted_cards = read_list("SOFTGPU_PREDICT");
     s.checks = read_checks();
+    if (s.checks != 0 && s.devices > 1) {
+        fail(error::initialization_error, "SOFTGPU_CHECK: the checks watch one device; unset SOFTGPU_DEVICES");
+    }
     s.check_json_path = read_path("SOFTGPU_CHECK_JSON");
     return s;
 }

@@ -14,6 +14,7 @@ namespace softgpu::runtime {
 
 struct settings {
     const card* device = nullptr;      // SOFTGPU_DEVICE, else H100
+    int devices = 1;                   // SOFTGPU_DEVICES: how many of it
     unsigned workers = 0;              // SOFTGPU_WORKERS; 0: all cores of the host
     bool count = true;                 // SOFTGPU_COUNT is not 0, or a profile or timeline is written
     std::optional<std::uint64_t> seed; // SOFTGPU_SEED (else 0) where SOFTGPU_SCHEDULE is adversarial

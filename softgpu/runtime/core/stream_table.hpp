@@ -19,6 +19,8 @@ public:
     [[nodiscard]] stream& legacy() noexcept { return legacy_; }
     // The stream of a handle, default streams included. Throws invalid_resource_handle for an unknown handle.
     stream& find(stream* handle);
+    // Whether it is a stream of add().
+    [[nodiscard]] bool contains(const stream* handle) const { return created_.contains(handle); }
 
     stream& add(std::unique_ptr<stream> made) { return **created_.insert(std::move(made)).first; }
     // Only for streams of add(), else throws invalid_resource_handle. Work that was issued continues.

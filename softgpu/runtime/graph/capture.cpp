@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/memory/array_copies.hpp"
 
@@ -134,6 +135,9 @@ void wait_for_event(context& gpu, stream& on, event& e, unsigned flags) {
             gpu.mark(on, e.recorded);
         }
         return;
+    }
+    if (&home_of(gpu, &e) != &gpu) {
+        fail(error::not_supported, "a capture over streams of several devices is not supported");
     }
     const std::shared_ptr<capture> c = e.captured;
     require(c->status != capture_status::invalidated, error::stream_capture_invalidated);

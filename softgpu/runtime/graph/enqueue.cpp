@@ -10,6 +10,7 @@
 #include "softgpu/runtime/accounts/operation_journal.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
 #include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 #include "softgpu/runtime/memory/allocations.hpp"
@@ -32,7 +33,7 @@ bool launches_block() {
 
 void enqueue_kernel(context& gpu, locked& lock, kernel_work work, void* const* arguments, stream& on) {
     require_launchable(gpu, work);
-    work.parameters = pack_arguments(*work.what->image.facts, arguments);
+    work.parameters = pack_arguments(*work.image.facts, arguments);
     apply_limits(gpu, work);
     if (is_capturing(on)) {
         graph_node& node = capture_node(gpu, on, node_type::kernel);
@@ -51,7 +52,7 @@ void enqueue_kernel(context& gpu, locked& lock, kernel_work work, void* const* a
 
 void enqueue_copy(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order) {
     if (order == host_order::synchronous) {
-        require_safe(gpu.streams());
+        require_safe(gpu);
     } else if (is_capturing(on)) {
         capture_copy(gpu, on, what);
         return;
@@ -70,7 +71,7 @@ void enqueue_copy(context& gpu, locked& lock, void* destination, const void* sou
     const auto to = reinterpret_cast<memory::address>(destination);
     const auto from = reinterpret_cast<memory::address>(source);
     const bool overlaps =
-        to != from && (to > from ? to - from : from - to) < bytes && gpu.memory().find(to).has_value();
+        to != from && (to > from ? to - from : from - to) < bytes && memory_of(gpu, destination).find(to).has_value();
     if (check::session* const s = overlaps ? checking::current() : nullptr) {
         s->host_finding("overlapping copy",
                         "a call copies " + std::to_string(bytes) + " bytes to memory that overlaps their own", to);
@@ -80,7 +81,7 @@ void enqueue_copy(context& gpu, locked& lock, void* destination, const void* sou
 
 void enqueue_fill(context& gpu, locked& lock, const fill_work& work, stream& on, host_order order) {
     if (order == host_order::synchronous) {
-        require_safe(gpu.streams());
+        require_safe(gpu);
     } else if (is_capturing(on)) {
         capture_node(gpu, on, node_type::fill).work = work;
         return;
@@ -88,7 +89,8 @@ void enqueue_fill(context& gpu, locked& lock, const fill_work& work, stream& on,
     issue_fill(gpu, lock, work, on, order);
 }
 
-void enqueue_allocation(context& gpu, locked& lock, void** pointer, std::size_t bytes, memory_pool& pool, stream* on) {
+void enqueue_allocation(context& gpu, locked& lock, void** pointer, std::size_t bytes, context& home, memory_pool& pool,
+                        stream* on) {
     gpu.require_usable();
     stream& in = gpu.checked(on);
     if (is_capturing(in)) {
@@ -99,41 +101,43 @@ void enqueue_allocation(context& gpu, locked& lock, void** pointer, std::size_t 
         capture_node(gpu, in, node_type::allocate).work = memory_work{std::move(memory)};
         return;
     }
-    *pointer = bytes == 0 ? nullptr : reinterpret_cast<void*>(allocate_after_pending_frees(gpu, lock, [&] {
-        require(gpu.part<memory_pools>().contains(&pool));
-        return gpu.part<memory_pools>().allocate(pool, bytes);
+    *pointer = bytes == 0 ? nullptr : reinterpret_cast<void*>(allocate_after_pending_frees(home, lock, [&] {
+        require(home.part<memory_pools>().contains(&pool));
+        return home.part<memory_pools>().allocate(pool, bytes);
     }));
     if (*pointer != nullptr && checking::checks_order()) {
         // An operation for the checks only: from here on the stream may use the memory.
-        gpu.issue(in, operation_kind::device, [&gpu, base = reinterpret_cast<memory::address>(*pointer)] {
-            checking::allocated_in_order(gpu.memory(), base, "cudaMallocAsync");
+        gpu.issue(in, operation_kind::device, [&home, base = reinterpret_cast<memory::address>(*pointer)] {
+            checking::allocated_in_order(home.memory(), base, "cudaMallocAsync");
         });
     }
 }
 
 void enqueue_free(context& gpu, void* pointer, stream& on) {
     const auto address = reinterpret_cast<memory::address>(pointer);
-    require_freeable(gpu, address);
+    context& home = home_of(gpu, address);
+    require_freeable(home, address);
     if (is_capturing(on)) {
-        const auto& all = gpu.part<graph_memory>().allocations;
+        const auto& all = home.part<graph_memory>().allocations;
         const auto at = all.find(address);
         require(at != all.end() && at->second->freed_by == nullptr);
         at->second->freed_by = on.capturing->into;
         capture_node(gpu, on, node_type::free).work = memory_work{at->second};
         return;
     }
-    if (gpu.part<graph_memory>().allocations.contains(address)) {
+    if (home.part<graph_memory>().allocations.contains(address)) {
         gpu.issue(on, operation_kind::device,
-                  [&gpu, address] { checking::freed_in_order(gpu.memory(), address, "cudaFreeAsync"); });
-        (void)free_graph_memory(gpu, address);
+                  [&home, address] { checking::freed_in_order(home.memory(), address, "cudaFreeAsync"); });
+        (void)free_graph_memory(home, address);
         return;
     }
-    gpu.part<pending_frees>().addresses.insert(address);
-    gpu.issue(on, operation_kind::device, [&gpu, address] {
-        const locked lock(gpu.mutex());
-        gpu.part<pending_frees>().addresses.erase(address);
-        checking::freed_in_order(gpu.memory(), address, "cudaFreeAsync");
-        release(gpu, address);
+    // In a stream of another device a host operation, which a failure of that device does not skip.
+    const operation_kind kind = &home == &gpu ? operation_kind::device : operation_kind::host;
+    home.part<pending_frees>().by_address[address] = gpu.issue(on, kind, [&home, address] {
+        const locked lock(home.mutex());
+        home.part<pending_frees>().by_address.erase(address);
+        checking::freed_in_order(home.memory(), address, "cudaFreeAsync");
+        release(home, address);
     });
 }
 

@@ -21,7 +21,8 @@ void enqueue_copy(context& gpu, locked& lock, void* destination, const void* sou
 void enqueue_fill(context& gpu, locked& lock, const fill_work& work, stream& on, host_order order);
 
 // cudaMallocAsync and cudaFreeAsync. An allocation exists at once; only its use is bound to the stream's order.
-void enqueue_allocation(context& gpu, locked& lock, void** pointer, std::size_t bytes, memory_pool& pool, stream* on);
+void enqueue_allocation(context& gpu, locked& lock, void** pointer, std::size_t bytes, context& home, memory_pool& pool,
+                        stream* on);
 void enqueue_free(context& gpu, void* pointer, stream& on);
 
 void enqueue_host_function(context& gpu, const host_work& work, stream& on);

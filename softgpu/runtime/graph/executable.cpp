@@ -7,6 +7,7 @@
 #include "softgpu/runtime/accounts/journal.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
 #include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
@@ -98,12 +99,12 @@ private:
             return issue(*child->own, mark(before));
         }
         if (const auto* const event = std::get_if<event_work>(&n.work)) {
-            const auto& events = gpu_.state().events;
+            const auto& events = home_of(gpu_, event->what).state().events; // a wait may be for another device's event
             const auto at = events.find(event->what);
             if (at != events.end() && n.type == node_type::event_wait) {
                 before.push_back((*at)->recorded);
             }
-            const operation_pointer made = mark(before);
+            operation_pointer made = mark(before);
             if (at != events.end() && n.type == node_type::event_record) {
                 (*at)->recorded = made;
                 (*at)->captured = nullptr;
@@ -143,9 +144,17 @@ void require_memory_free(const graph& g, bool free_it) {
 
 } // namespace
 
+context& find_home(context& gpu, const executable_graph* e) {
+    const auto at = std::ranges::find_if(
+        gpu.group().members(), [e](const auto& c) { return c->template part<executable_graphs>().all.contains(e); });
+    return at == gpu.group().members().end() ? gpu : **at;
+}
+
 executable_graph& checked(context& gpu, executable_graph* e) {
     const auto& all = gpu.part<executable_graphs>().all;
-    require(all.find(e) != all.end());
+    if (all.find(e) == all.end()) {
+        fail(error::invalid_value, &find_home(gpu, e) != &gpu ? graph_of_another_device : "");
+    }
     return *e;
 }
 

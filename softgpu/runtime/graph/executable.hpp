@@ -23,6 +23,8 @@ struct executable_graphs final : device_part {
     handle_set<executable_graph> all;
 };
 
+// The device of an executable graph; gpu for an unknown one.
+context& find_home(context& gpu, const executable_graph* e);
 // Looks a handle up; throws invalid_value for an unknown one.
 executable_graph& checked(context& gpu, executable_graph* e);
 

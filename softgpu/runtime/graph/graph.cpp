@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <type_traits>
 
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 
 namespace softgpu::runtime {
@@ -40,13 +42,42 @@ void graph::remove(graph_node& node) {
     std::erase_if(nodes, [&](const auto& n) { return n.get() == &node; });
 }
 
+context& find_home(context& gpu, const graph* g) {
+    const auto at = std::ranges::find_if(gpu.group().members(), [g](const auto& c) {
+        return c->template part<graph_state>().handles->graphs.contains(g);
+    });
+    return at == gpu.group().members().end() ? gpu : **at;
+}
+
+namespace {
+
+// Throws invalid_value unless it is a handle of the device, with a message if it is one of another device.
+template <class Handle>
+void require_of(context& gpu, Handle* of) {
+    const auto has = [of](context& c) {
+        const graph_handles& all = *c.part<graph_state>().handles;
+        if constexpr (std::is_same_v<Handle, graph>) {
+            return all.graphs.contains(of);
+        } else {
+            return all.nodes.contains(of);
+        }
+    };
+    if (!has(gpu)) {
+        const bool elsewhere =
+            std::ranges::any_of(gpu.group().members(), [&](const auto& other) { return has(*other); });
+        fail(error::invalid_value, elsewhere ? graph_of_another_device : "");
+    }
+}
+
+} // namespace
+
 graph& checked(context& gpu, graph* g) {
-    require(gpu.part<graph_state>().handles->graphs.contains(g));
+    require_of(gpu, g);
     return *g;
 }
 
 graph_node& checked(context& gpu, graph_node* n) {
-    require(gpu.part<graph_state>().handles->nodes.contains(n));
+    require_of(gpu, n);
     return *n;
 }
 
@@ -85,7 +116,7 @@ graph_node& add_node(context& gpu, graph& in, node_type type, graph_node* const*
 graph_kernel with_arguments(std::shared_ptr<const kernel_work> work) {
     graph_kernel k{.work = std::move(work)};
     auto* const at = const_cast<std::byte*>(k.work->parameters.data());
-    for (const std::uint32_t offset : k.work->what->image.facts->parameter_offsets) {
+    for (const std::uint32_t offset : k.work->image.facts->parameter_offsets) {
         k.arguments.push_back(at + offset);
     }
     return k;
@@ -211,6 +242,12 @@ void destroy(context& gpu, std::unique_ptr<graph> g, const operation_pointer& la
     }
 }
 
+handle_set<user_object>& user_objects() {
+    static handle_set<user_object>& all =
+        *new handle_set<user_object>; // never destroyed: static destructors make calls too
+    return all;
+}
+
 void retain(user_object& object, std::uint64_t count) { object.references += count; }
 
 void release(context& gpu, user_object& object, std::uint64_t count, const operation_pointer& last) {
@@ -221,8 +258,7 @@ void release(context& gpu, user_object& object, std::uint64_t count, const opera
     }
     gpu.issue_after(
         {&last, 1}, operation_kind::host, [run = object.destroy, what = object.what] { run(what); }, least_priority, 0);
-    auto& all = gpu.part<graph_state>().user_objects;
-    all.erase(all.find(&object));
+    user_objects().erase(user_objects().find(&object));
 }
 
 } // namespace softgpu::runtime

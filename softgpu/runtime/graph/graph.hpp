@@ -96,8 +96,15 @@ struct graph {
 struct graph_state final : device_part {
     std::shared_ptr<graph_handles> handles = std::make_shared<graph_handles>();
     handle_set<graph> graphs;
-    handle_set<user_object> user_objects;
 };
+
+// The user objects of the process. Guarded by the devices' lock.
+handle_set<user_object>& user_objects();
+
+inline constexpr const char* graph_of_another_device = "this graph belongs to another device: see cudaSetDevice";
+
+// The device of a graph; gpu for an unknown one.
+context& find_home(context& gpu, const graph* g);
 
 // Look handles up; throw invalid_value for unknown ones.
 graph& checked(context& gpu, graph* g);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/memory/array_copies.hpp"
 
@@ -38,8 +39,8 @@ bool is_linear(const fill_work& w) { return w.height == 1; }
 
 // Whether both are device memory or both host memory.
 bool same_side(context& gpu, const void* a, const void* b) {
-    const auto first = gpu.memory().find(reinterpret_cast<memory::address>(a));
-    const auto second = gpu.memory().find(reinterpret_cast<memory::address>(b));
+    const auto first = memory_of(gpu, a).find(reinterpret_cast<memory::address>(a));
+    const auto second = memory_of(gpu, b).find(reinterpret_cast<memory::address>(b));
     const auto on_device = [](const auto& found) {
         return found && found->kind != memory::allocation_kind::host_mapped;
     };
@@ -56,7 +57,7 @@ graph_kernel kernel_work_of(context& gpu, const kernel_parameters& p) {
     work->dynamic_shared_bytes = p.dynamic_shared_bytes;
     require_launchable(gpu, *work);
     apply_limits(gpu, *work);
-    const machine::kernel_facts& facts = *work->what->image.facts;
+    const machine::kernel_facts& facts = *work->image.facts;
     require(p.arguments == nullptr || p.extra == nullptr);
     work->parameters = p.extra != nullptr ? packed_by_caller(facts, p.extra) : pack_arguments(facts, p.arguments);
     return with_arguments(std::move(work));
@@ -146,8 +147,8 @@ host_work host_work_of(const host_parameters& p) {
     return {p.function, p.user};
 }
 
-event_work event_work_of(context& gpu, event* e) {
-    gpu.checked(e);
+event_work event_work_of(context& gpu, event* e, node_type of) {
+    (of == node_type::event_wait ? home_of(gpu, e) : gpu).checked(e);
     return {e};
 }
 
@@ -160,7 +161,7 @@ graph_node node_with(context& gpu, const node_parameters& p) {
     case node_type::fill: n.work = fill_work_of(gpu, p.fill); return n;
     case node_type::host: n.work = host_work_of(p.host); return n;
     case node_type::event_wait:
-    case node_type::event_record: n.work = event_work_of(gpu, p.event.event); return n;
+    case node_type::event_record: n.work = event_work_of(gpu, p.event.event, p.type); return n;
     default: fail(error::invalid_value);
     }
 }

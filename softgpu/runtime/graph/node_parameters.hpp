@@ -10,7 +10,8 @@ graph_kernel kernel_work_of(context& gpu, const kernel_parameters& p);
 copy_work copy_work_of(context& gpu, const copy_3d& p);
 fill_work fill_work_of(context& gpu, const fill_parameters& p);
 host_work host_work_of(const host_parameters& p);
-event_work event_work_of(context& gpu, event* e);
+// A wait may be for an event of another device; throws invalid_resource_handle for another record.
+event_work event_work_of(context& gpu, event* e, node_type of);
 
 kernel_parameters parameters_of(const graph_kernel& k);
 fill_parameters parameters_of(const fill_work& w);

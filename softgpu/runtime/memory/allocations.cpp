@@ -14,7 +14,7 @@ bool is_from_malloc(const memory::allocation& a) noexcept {
 
 void require_freeable(context& gpu, memory::address address) {
     const auto found = gpu.memory().find(address);
-    const bool twice = gpu.part<pending_frees>().addresses.contains(address);
+    const bool twice = gpu.part<pending_frees>().by_address.contains(address);
     const bool valid = found.has_value() && found->base == address && is_from_malloc(*found) && !twice;
     if (check::session* const s = valid ? nullptr : checking::current()) {
         const auto gone = gpu.memory().find_released(address);

@@ -2,16 +2,18 @@
 // What the calls that allocate and free device memory share.
 #pragma once
 
-#include <unordered_set>
+#include <unordered_map>
+#include <vector>
 
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/core/operation.hpp"
 
 namespace softgpu::runtime {
 
-// Allocations that cudaFreeAsync will free when their streams get there.
+// Allocations that cudaFreeAsync will free when their streams, which may be of other devices, get there.
 struct pending_frees final : device_part {
-    std::unordered_set<memory::address> addresses;
+    std::unordered_map<memory::address, operation_pointer> by_address;
 };
 
 // Whether the program has allocated it as device or managed memory.
@@ -21,17 +23,23 @@ void require_freeable(context& gpu, memory::address address);
 // Frees an allocation that has passed require_freeable(). Graphs' memory is freed by free_graph_memory() instead.
 void release(context& gpu, memory::address address);
 
-// allocate(). If memory runs out while frees are pending, waits for all work and tries once more.
+// allocate(). If memory runs out while frees are pending, waits for them and tries once more.
 template <class Allocate>
 memory::address allocate_after_pending_frees(context& gpu, locked& lock, Allocate&& allocate) {
+    std::vector<operation_pointer> frees;
     try {
         return allocate();
     } catch (const memory::out_of_memory&) {
-        if (gpu.part<pending_frees>().addresses.empty()) {
+        for (const auto& [address, free] : gpu.part<pending_frees>().by_address) {
+            frees.push_back(free);
+        }
+        if (frees.empty()) {
             throw;
         }
     }
-    gpu.synchronize(lock);
+    for (const operation_pointer& free : frees) {
+        gpu.wait(lock, free);
+    }
     return allocate();
 }
 

@@ -7,6 +7,7 @@
 
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/memory/allocations.hpp"
 
@@ -94,7 +95,7 @@ array_memory shaped(const channel_format& format, const extent& size, unsigned f
 array* make_array(context& gpu, locked& lock, const channel_format* format, const extent& size, unsigned flags) {
     require(format != nullptr);
     gpu.require_usable();
-    require_safe(gpu.streams());
+    require_safe(gpu);
     array_memory a = shaped(*format, size, flags);
     require_shape(gpu.device(), size, flags, false);
     a.data = allocate_after_pending_frees(gpu, lock, [&] {
@@ -108,7 +109,7 @@ mipmapped_array* make_mipmaps(context& gpu, locked& lock, const channel_format* 
                               unsigned count, unsigned flags) {
     require(format != nullptr);
     gpu.require_usable();
-    require_safe(gpu.streams());
+    require_safe(gpu);
     const array_memory first = shaped(*format, size, flags);
     require_shape(gpu.device(), size, flags & ~array_gather, true);
     const std::size_t longest = std::max({size.width, size.height, first.has_layers() ? 0 : size.depth});
@@ -135,8 +136,9 @@ mipmapped_array* make_mipmaps(context& gpu, locked& lock, const channel_format* 
     return reinterpret_cast<mipmapped_array*>(base);
 }
 
-void free_array(context& gpu, locked& lock, array* handle) {
-    require_safe(gpu.streams());
+void free_array(context& current, locked& lock, array* handle) {
+    context& gpu = home_of(current, address_of(handle));
+    require_safe(gpu);
     gpu.synchronize(lock);
     if (handle == nullptr) {
         return;
@@ -152,8 +154,9 @@ void free_array(context& gpu, locked& lock, array* handle) {
     }
 }
 
-void free_mipmaps(context& gpu, locked& lock, mipmapped_array* handle) {
-    require_safe(gpu.streams());
+void free_mipmaps(context& current, locked& lock, mipmapped_array* handle) {
+    context& gpu = home_of(current, address_of(handle));
+    require_safe(gpu);
     gpu.synchronize(lock);
     if (handle == nullptr) {
         return;
@@ -203,14 +206,14 @@ element_kind element_of(const channel_format& f) {
 }
 
 const array_memory& checked(context& gpu, const array* handle) {
-    const auto& all = gpu.part<array_state>().arrays;
+    const auto& all = home_of(gpu, address_of(handle)).part<array_state>().arrays;
     const auto found = all.find(address_of(handle));
     require(found != all.end(), error::invalid_resource_handle);
     return found->second;
 }
 
 const mipmap_memory& checked(context& gpu, const mipmapped_array* handle) {
-    const auto& all = gpu.part<array_state>().mipmaps;
+    const auto& all = home_of(gpu, address_of(handle)).part<array_state>().mipmaps;
     const auto found = all.find(address_of(handle));
     require(found != all.end(), error::invalid_resource_handle);
     return found->second;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/memory/copies.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/accounts/operation_journal.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 
 namespace softgpu::runtime {
@@ -48,7 +50,8 @@ void require_accessible(context& gpu, const void* pointer, std::size_t bytes, bo
     require(pointer != nullptr);
     const auto at = reinterpret_cast<memory::address>(pointer);
     require(bytes <= std::numeric_limits<memory::address>::max() - at);
-    const auto found = gpu.memory().find(at);
+    const memory::device_memory& memory = memory_of(gpu, pointer);
+    const auto found = memory.find(at);
     require(!found || found->kind != memory::allocation_kind::array); // an array's handle is not a pointer
     const auto require_valid = [&](bool valid) {
         if (check::session* const s = valid ? nullptr : checking::current()) {
@@ -59,7 +62,7 @@ void require_accessible(context& gpu, const void* pointer, std::size_t bytes, bo
         require(valid);
     };
     if (!found) {
-        require_valid(!on_device && !is_in_arena(gpu.memory(), at));
+        require_valid(!on_device && !is_in_arena(memory, at));
     } else if (on_device || found->kind != memory::allocation_kind::host_mapped) {
         require_valid(found->contains(at, bytes));
     }
@@ -101,6 +104,8 @@ side side_of(const memory::device_memory& memory, const void* pointer) {
                                                                : side::device;
 }
 
+side side_of(context& gpu, const void* pointer) { return side_of(memory_of(gpu, pointer), pointer); }
+
 bool is_host(side s) { return s == side::pinned || s == side::pageable; }
 
 // Tells the checks what was copied. A staged copy has no source any more: the host has read it.
@@ -131,9 +136,9 @@ void describe_copy(context& gpu, const operation& issued, const copy_work& work)
         return;
     }
     const extent& size = work.rows.extent;
-    const side to = side_of(gpu.memory(), work.rows.destination.pointer);
+    const side to = side_of(gpu, work.rows.destination.pointer);
     const bool staged = work.staged != nullptr;
-    const side from = staged ? side::pageable : side_of(gpu.memory(), work.rows.source.pointer);
+    const side from = staged ? side::pageable : side_of(gpu, work.rows.source.pointer);
     const bool host_only = is_host(to) && is_host(from);
     const auto name = [](side s) { return s == side::pageable ? "pageable" : s == side::pinned ? "pinned" : "device"; };
     const std::uint64_t bytes = std::uint64_t{size.width} * size.height * size.depth;
@@ -163,6 +168,7 @@ void run_copy(const copy_work& work) {
         for (std::size_t y = 0; y < size.height; ++y) {
             char* const target = static_cast<char*>(const_cast<void*>(to.base)) + (z * to.slice_rows + y) * to.pitch;
             const char* const source = static_cast<const char*>(from.base) + (z * from.slice_rows + y) * from.pitch;
+            // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): checked before it was issued
             std::memmove(target, source, size.width);
             checking::copied(target, source, size.width);
         }
@@ -170,10 +176,27 @@ void run_copy(const copy_work& work) {
     note_copy(work, to, from, size);
 }
 
+namespace {
+
+// The other devices whose own memory the copy reads or writes. In the default stream it comes after all their work so far and
+// before all that follows. Pinned and managed memory is no device's.
+std::vector<context*> others_of(context& gpu, const copy_3d& rows) {
+    std::vector<context*> found;
+    for (const void* const pointer : {rows.source.pointer, rows.destination.pointer}) {
+        context& home = home_of(gpu, pointer);
+        if (&home != &gpu && side_of(gpu, pointer) == side::device && std::ranges::find(found, &home) == found.end()) {
+            found.push_back(&home);
+        }
+    }
+    return found;
+}
+
+} // namespace
+
 void issue_copy(context& gpu, locked& lock, const copy_3d& what, stream& on, host_order order) {
     copy_work work{.what = what, .rows = what};
-    const side to = side_of(gpu.memory(), what.destination.pointer);
-    const side from = side_of(gpu.memory(), what.source.pointer);
+    const side to = side_of(gpu, what.destination.pointer);
+    const side from = side_of(gpu, what.source.pointer);
     bool waits = order == host_order::synchronous
                      ? to != side::device || from != side::device
                      : to == side::pageable || from == side::pageable || (is_host(to) && is_host(from));
@@ -187,9 +210,17 @@ void issue_copy(context& gpu, locked& lock, const copy_3d& what, stream& on, hos
             const_cast<void*>(rows_at(what.destination, what.destination_position, what.extent).base);
         waits = false;
     }
+    const std::vector<context*> others =
+        gpu.is_alone() || &on != &gpu.streams().legacy() ? std::vector<context*>{} : others_of(gpu, what);
+    for (context* const other : others) {
+        gpu.mark(on, other->mark(other->streams().legacy()));
+    }
     const operation_pointer issued = gpu.issue(
         on, operation_kind::device, [work] { run_copy(work); }, nullptr, waits);
     describe_copy(gpu, *issued, work);
+    for (context* const other : others) {
+        other->mark(other->streams().legacy(), issued);
+    }
     if (waits) {
         gpu.wait(lock, issued);
     }

@@ -9,12 +9,13 @@
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/accounts/operation_journal.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
 bool host_waits(context& gpu, const void* pointer, host_order order) {
-    const auto found = gpu.memory().find(reinterpret_cast<memory::address>(pointer));
+    const auto found = memory_of(gpu, pointer).find(reinterpret_cast<memory::address>(pointer));
     return order == host_order::synchronous && found &&
            (found->kind == memory::allocation_kind::host_mapped || found->kind == memory::allocation_kind::managed);
 }

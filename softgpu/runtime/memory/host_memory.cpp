@@ -52,18 +52,17 @@ bool host_allocations::release(void* base) {
     return true;
 }
 
-bool host_allocations::register_range(void* base, std::uint64_t bytes, unsigned flags) {
+bool host_allocations::meets(const void* base, std::uint64_t bytes) const {
     const auto begin = reinterpret_cast<std::uintptr_t>(base);
     const auto after = ranges_.lower_bound(begin);
     const bool meets_next = after != ranges_.end() && after->first < begin + bytes;
-    const bool meets_previous =
-        after != ranges_.begin() && std::prev(after)->first + std::prev(after)->second.bytes > begin;
-    if (meets_next || meets_previous) {
-        return false;
-    }
+    return meets_next || (after != ranges_.begin() && std::prev(after)->first + std::prev(after)->second.bytes > begin);
+}
+
+void host_allocations::register_range(void* base, std::uint64_t bytes, unsigned flags) {
     memory_.adopt(base, bytes, memory::allocation_kind::host_mapped);
-    ranges_[begin] = {.base = base, .bytes = bytes, .flags = flags, .registered = true};
-    return true;
+    ranges_[reinterpret_cast<std::uintptr_t>(base)] = {
+        .base = base, .bytes = bytes, .flags = flags, .registered = true};
 }
 
 bool host_allocations::unregister_range(void* base) {

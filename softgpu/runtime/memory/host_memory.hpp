@@ -29,8 +29,10 @@ public:
     void* allocate(std::uint64_t bytes, unsigned flags);
     // Returns false if no memory of allocate() begins here.
     bool release(void* base);
-    // Returns false if part of the range is in the table already.
-    bool register_range(void* base, std::uint64_t bytes, unsigned flags);
+    // Whether part of the range is in the table.
+    [[nodiscard]] bool meets(const void* base, std::uint64_t bytes) const;
+    // For a range that is not.
+    void register_range(void* base, std::uint64_t bytes, unsigned flags);
     // Returns false if no range of register_range() begins here.
     bool unregister_range(void* base);
 

@@ -2,14 +2,15 @@
 #include "softgpu/runtime/memory/managed.hpp"
 
 #include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-void require_location(const memory_location& at) {
+void require_location(context& gpu, const memory_location& at) {
     switch (at.type) {
-    case location_type::device: require(at.id == 0, error::invalid_device); return;
+    case location_type::device: (void)gpu.group().at(at.id); return;
     case location_type::host:
     case location_type::host_numa:
     case location_type::host_numa_current: return;
@@ -23,14 +24,15 @@ void require_location(const memory_location& at) {
 managed_advice& advice_of(context& gpu, const void* pointer, std::size_t bytes) {
     require(bytes != 0);
     const auto address = reinterpret_cast<memory::address>(pointer);
-    const auto found = gpu.memory().find(address, bytes);
+    context& home = home_of(gpu, address);
+    const auto found = memory_of(gpu, address).find(address, bytes);
     require(found.has_value() && found->kind == memory::allocation_kind::managed);
-    return gpu.part<managed_ranges>().advice[found->base];
+    return home.part<managed_ranges>().advice[found->base];
 }
 
 void prefetch(context& gpu, const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on) {
     require(flags == 0);
-    require_location(to);
+    require_location(gpu, to);
     gpu.require_usable();
     require_not_capturing(gpu.streams(), gpu.checked(on));
     advice_of(gpu, pointer, bytes).last_prefetch = to;
@@ -49,15 +51,17 @@ void advise(context& gpu, const void* pointer, std::size_t bytes, memory_advice 
     case memory_advice::set_read_mostly:
     case memory_advice::unset_read_mostly: advice.read_mostly = what == memory_advice::set_read_mostly; return;
     case memory_advice::set_preferred_location:
-        require_location(at);
+        require_location(gpu, at);
         advice.preferred = at;
         return;
     case memory_advice::unset_preferred_location: advice.preferred = {location_type::none, no_device_number}; return;
     case memory_advice::set_accessed_by:
     case memory_advice::unset_accessed_by:
-        require_location(at);
-        if (at.type == location_type::device) {
-            advice.accessed_by_device = what == memory_advice::set_accessed_by;
+        require_location(gpu, at);
+        if (at.type == location_type::device && what == memory_advice::set_accessed_by) {
+            advice.accessed_by.insert(at.id);
+        } else if (at.type == location_type::device) {
+            advice.accessed_by.erase(at.id);
         }
         return;
     }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/core/context.hpp"
@@ -13,7 +14,7 @@ namespace softgpu::runtime {
 
 struct managed_advice {
     bool read_mostly = false;
-    bool accessed_by_device = false;
+    std::set<int> accessed_by; // devices
     memory_location preferred{location_type::none, no_device_number};
     memory_location last_prefetch{location_type::none, no_device_number};
 };

@@ -5,6 +5,14 @@
 
 namespace softgpu::runtime {
 
+memory_pools::~memory_pools() {
+    for (const auto& [base, part] : shares_) {
+        for (memory::device_memory* const other : part.pool->open_to) {
+            other->disown(reinterpret_cast<void*>(base));
+        }
+    }
+}
+
 bool memory_pools::contains(const memory_pool* pool) const {
     if (pool == &standard_) {
         return true;
@@ -37,7 +45,40 @@ memory::address memory_pools::allocate(memory_pool& pool, std::uint64_t bytes) {
     shares_[base] = {&pool, bytes};
     pool.used += bytes;
     pool.used_high = std::max(pool.used_high, pool.used);
+    for (memory::device_memory* const other : pool.open_to) {
+        other->adopt(reinterpret_cast<void*>(base), bytes, memory::allocation_kind::device);
+    }
     return base;
+}
+
+void memory_pools::open(memory_pool& pool, memory::device_memory& other) {
+    if (std::ranges::find(pool.open_to, &other) != pool.open_to.end()) {
+        return;
+    }
+    pool.open_to.push_back(&other);
+    for (const auto& [base, part] : shares_) {
+        if (part.pool == &pool) {
+            other.adopt(reinterpret_cast<void*>(base), part.bytes, memory::allocation_kind::device);
+        }
+    }
+}
+
+void memory_pools::close(memory_pool& pool, memory::device_memory& other) {
+    if (std::erase(pool.open_to, &other) == 0) {
+        return;
+    }
+    for (const auto& [base, part] : shares_) {
+        if (part.pool == &pool) {
+            other.disown(reinterpret_cast<void*>(base));
+        }
+    }
+}
+
+void memory_pools::close_all(memory::device_memory& other) {
+    close(standard_, other);
+    for (const auto& pool : created_) {
+        close(*pool, other);
+    }
 }
 
 void memory_pools::forget(memory::address base) {
@@ -46,6 +87,9 @@ void memory_pools::forget(memory::address base) {
         return;
     }
     memory_pool& pool = *at->second.pool;
+    for (memory::device_memory* const other : pool.open_to) {
+        other->disown(reinterpret_cast<void*>(base));
+    }
     pool.used -= at->second.bytes;
     shares_.erase(at);
     if (pool.destroyed && pool.used == 0) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/runtime/core/device_part.hpp"
@@ -20,12 +21,16 @@ struct memory_pool {
     int reuse_follow_event_dependencies = 1;
     int reuse_allow_opportunistic = 1;
     int reuse_allow_internal_dependencies = 1;
-    bool destroyed = false; // and kept until its last allocation is freed
+    bool destroyed = false;                        // and kept until its last allocation is freed
+    std::vector<memory::device_memory*> open_to{}; // other devices whose kernels may use its allocations
 };
 
 class memory_pools final : public device_part {
 public:
     explicit memory_pools(memory::device_memory& memory) : memory_(memory) {}
+    ~memory_pools() override;
+    memory_pools(const memory_pools&) = delete;
+    memory_pools& operator=(const memory_pools&) = delete;
 
     [[nodiscard]] memory_pool& standard() noexcept { return standard_; }
     [[nodiscard]] memory_pool& current() noexcept { return *current_; }
@@ -36,6 +41,11 @@ public:
 
     // Throws memory::out_of_memory. bytes > 0.
     memory::address allocate(memory_pool& pool, std::uint64_t bytes);
+    // Lets kernels of another device use the pool's allocations, or no longer.
+    void open(memory_pool& pool, memory::device_memory& other);
+    void close(memory_pool& pool, memory::device_memory& other);
+    // Another device's memory ends.
+    void close_all(memory::device_memory& other);
     // An allocation is freed: its pool, if it has one, no longer counts it.
     void forget(memory::address base);
 

@@ -28,7 +28,8 @@ namespace {
 constexpr std::uint64_t most_threads = 1024;
 
 // Present GPUs return invalid_value for every configuration that they do not accept.
-void require_configuration(const card& device, const machine::kernel_facts& facts, const kernel_work& o) {
+void require_configuration(const card& device, const function_on_device& kernel, const kernel_work& o) {
+    const machine::kernel_facts& facts = *kernel.image.facts;
     require(o.grid.x != 0 && o.grid.y != 0 && o.grid.z != 0 && o.block.x != 0 && o.block.y != 0 && o.block.z != 0);
     require(o.grid.x <= 0x7FFFFFFF && o.grid.y <= 65535 && o.grid.z <= 65535);
     require(o.block.x <= 1024 && o.block.y <= 1024 && o.block.z <= 64 && count_of(o.block) <= most_threads);
@@ -37,7 +38,7 @@ void require_configuration(const card& device, const machine::kernel_facts& fact
         require(o.block.x == facts.reqntid[0] && o.block.y == std::max(facts.reqntid[1], 1u) &&
                 o.block.z == std::max(facts.reqntid[2], 1u));
     }
-    require(o.dynamic_shared_bytes <= max_dynamic_shared(device, facts, o.what->max_dynamic_shared));
+    require(o.dynamic_shared_bytes <= max_dynamic_shared(device, facts, kernel.max_dynamic_shared));
     require(facts.static_shared_bytes <= static_cast<std::uint32_t>(device.shared_per_block),
             error::invalid_kernel_image);
 }
@@ -76,12 +77,14 @@ machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
 
 } // namespace
 
-void require_launchable(context& gpu, const kernel_work& work) {
-    const machine::kernel_facts& facts = *registry::instance().load(*work.what, gpu).facts;
-    require_configuration(gpu.device(), facts, work);
+void require_launchable(context& gpu, kernel_work& work) {
+    const function_on_device& kernel = registry::instance().load(*work.what, gpu);
+    work.image = kernel.image;
+    require_configuration(gpu.device(), kernel, work);
     if (work.cooperative) {
         require(gpu.device().major >= 6, error::not_supported);
-        require(count_of(work.grid) <= resident_blocks(gpu.device(), facts, work), error::cooperative_launch_too_large);
+        require(count_of(work.grid) <= resident_blocks(gpu.device(), *work.image.facts, work),
+                error::cooperative_launch_too_large);
     }
 }
 
@@ -100,7 +103,7 @@ std::vector<std::byte> pack_arguments(const machine::kernel_facts& facts, void* 
 }
 
 void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
-    const kernel_image& image = work.what->image;
+    const kernel_image& image = work.image;
     const machine::kernel_facts& facts = *image.facts;
     const check::operation_note note = checking::current_note();
     std::optional<launch_prediction> predicted;
@@ -108,7 +111,8 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
         predicted.emplace(predict::launch_shape{.blocks = count_of(work.grid),
                                                 .threads = count_of(work.block),
                                                 .shared_bytes = facts.static_shared_bytes + work.dynamic_shared_bytes,
-                                                .registers = registers_of(gpu.device(), facts)});
+                                                .registers = registers_of(gpu.device(), facts),
+                                                .registers_32 = facts.registers_32});
     }
     const machine::launch_request request{
         .grid = extent_of(work.grid),

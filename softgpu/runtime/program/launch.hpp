@@ -14,6 +14,7 @@ struct operation;
 
 struct kernel_work {
     function* what = nullptr;
+    kernel_image image{}; // on the device that it is launched on
     dimensions grid{1, 1, 1};
     dimensions block{1, 1, 1};
     std::size_t dynamic_shared_bytes = 0;
@@ -25,8 +26,9 @@ struct kernel_work {
 
 [[nodiscard]] constexpr std::uint64_t count_of(const dimensions& d) noexcept { return std::uint64_t{d.x} * d.y * d.z; }
 
-// Loads the kernel and checks the configuration. Throws failure, with the errors of a GPU, if the card does not accept it.
-void require_launchable(context& gpu, const kernel_work& work);
+// Loads the kernel, sets work.image, and checks the configuration. Throws failure, with the errors of a GPU, if the card does
+// not accept it.
+void require_launchable(context& gpu, kernel_work& work);
 // Takes over the limits that cudaDeviceSetLimit has set.
 void apply_limits(context& gpu, kernel_work& work);
 // Lays the arguments out as the kernel expects them. Throws invalid_value for a missing one. Never empty.

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cstring>
 
-#include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/handle_set.hpp"
 
@@ -53,6 +53,8 @@ library& checked(library* l) {
     return *l;
 }
 
+context& find_home(context& gpu, const library* l) { return l->device < 0 ? gpu : gpu.group().at(l->device); }
+
 library* library_of(const function& kernel) {
     const auto at = std::ranges::find(loaded(), kernel.binary, [](const auto& l) { return l->binary; });
     return at == loaded().end() ? nullptr : at->get();
@@ -69,7 +71,8 @@ function* kernel_of(context& gpu, library& l, const std::string& name) {
         const char* const key = &l.keys.emplace_back();
         registry::instance().add_function(*l.binary, key, name.c_str());
         function* const made = registry::instance().find_function(key);
-        found([&] { return registry::instance().load(*made, gpu); });
+        made->only_on = l.device;
+        found([&] { return registry::instance().load(*made, home_of(gpu, &l)); });
         kernel = made;
     }
     return kernel;
@@ -78,7 +81,7 @@ function* kernel_of(context& gpu, library& l, const std::string& name) {
 machine::variable_place variable_of(context& gpu, library& l, const char* name) {
     return found([&] {
         return registry::instance().locate({.binary = l.binary, .name = name, .bytes = 0, .managed_host = nullptr},
-                                           gpu);
+                                           home_of(gpu, &l));
     });
 }
 

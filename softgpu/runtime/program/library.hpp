@@ -15,6 +15,7 @@ namespace softgpu::runtime {
 struct library {
     std::string file; // its contents, if it was loaded from a file
     fat_binary* binary = nullptr;
+    int device = -1;       // a module's, which belongs to a context; -1: the code is for all devices
     std::deque<char> keys; // each address stands for a kernel, as a stub does elsewhere
     std::unordered_map<std::string, function*> kernels;
 };
@@ -23,12 +24,14 @@ struct library {
 library& add_library(std::unique_ptr<library> made, const void* code);
 // Throws invalid_resource_handle for an unknown handle.
 library& checked(library* l);
+// A module's device; gpu for a library.
+context& find_home(context& gpu, const library* l);
 // The library that a kernel is of; nullptr: none.
 library* library_of(const function& kernel);
 // Unloads the code; call after all work is finished.
 void remove_library(library& l);
 
-// These throw symbol_not_found if the library has no such kernel or variable.
+// These throw symbol_not_found if the library has no such kernel or variable. A module's are those of its device.
 function* kernel_of(context& gpu, library& l, const std::string& name);
 machine::variable_place variable_of(context& gpu, library& l, const char* name);
 

@@ -8,7 +8,7 @@
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
 #include "softgpu/runtime/accounts/predictions.hpp"
-#include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/process.hpp"
@@ -157,15 +157,16 @@ function* registry::find_function(const void* host_or_handle) {
     return at == handles_.end() ? nullptr : at->second;
 }
 
-const kernel_image& registry::load(function& f, context& gpu) {
+function_on_device& registry::load(function& f, context& gpu) {
     const std::lock_guard lock(mutex_);
-    if (f.image.facts == nullptr) {
+    require(f.only_on < 0 || f.only_on == gpu.number(), error::invalid_resource_handle);
+    function_on_device& here = f.on[gpu.number()];
+    if (here.image.facts == nullptr) {
         if (f.demangled.empty()) {
             f.demangled = machine::demangled(f.name);
         }
-        load_locked(*f.binary, gpu, f.demangled);
         kernel_image found;
-        for (const auto& m : f.binary->modules) {
+        for (const auto& m : load_locked(*f.binary, gpu, f.demangled).modules) {
             found.kernel = m->find_kernel(f.name);
             if (found.kernel != nullptr) {
                 found.owner = m.get();
@@ -180,16 +181,15 @@ const kernel_image& registry::load(function& f, context& gpu) {
         } catch (const ptx::error& e) {
             fail(error::invalid_ptx, f.demangled + ": PTX " + e.what());
         }
-        f.image = found;
+        here.image = found;
     }
-    return f.image;
+    return here;
 }
 
 std::vector<std::string> registry::kernels_of(fat_binary& binary, context& gpu) {
     const std::lock_guard lock(mutex_);
-    load_locked(binary, gpu, "a kernel");
     std::vector<std::string> names;
-    for (const auto& m : binary.modules) {
+    for (const auto& m : load_locked(binary, gpu, "a kernel").modules) {
         for (std::string& name : m->kernel_names()) {
             if (std::ranges::find(names, name) == names.end()) {
                 names.push_back(std::move(name));
@@ -215,8 +215,7 @@ const device_variable* registry::find_variable(const void* host) {
 
 machine::variable_place registry::locate(const device_variable& v, context& gpu) {
     const std::lock_guard lock(mutex_);
-    load_locked(*v.binary, gpu, v.name);
-    for (const auto& m : v.binary->modules) {
+    for (const auto& m : load_locked(*v.binary, gpu, v.name).modules) {
         const machine::variable_place place = m->find_variable(v.name);
         if (place.address != 0) {
             return place;
@@ -230,13 +229,25 @@ void registry::load(fat_binary& binary, context& gpu, const std::string& wanted)
     load_locked(binary, gpu, wanted);
 }
 
-void registry::load_locked(fat_binary& binary, context& gpu, const std::string& wanted) {
-    if (binary.loaded) {
-        return;
+std::unique_ptr<machine::module> registry::make_module(fat_binary& binary, context& gpu, std::string ptx) {
+    auto made = std::make_unique<machine::module>(std::move(ptx), gpu.memory());
+    if (memory::device_memory* const common = gpu.group().common_memory()) {
+        if (binary.shared == nullptr) {
+            binary.shared = std::make_unique<machine::managed_variables>(*common);
+        }
+        binary.shared->share_with(*made);
+    }
+    return made;
+}
+
+loaded_binary& registry::load_locked(fat_binary& binary, context& gpu, const std::string& wanted) {
+    loaded_binary& here = binary.on[gpu.number()];
+    if (here.loaded) {
+        return here;
     }
     if (!binary.text.empty()) {
         load_text(binary, gpu);
-        return;
+        return here;
     }
     const std::vector<fatbin_entry> entries = read_fatbin(binary.data);
     const std::optional<fatbin_entry> best = best_ptx(entries, gpu.device().newest_ptx());
@@ -246,17 +257,23 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
     if (best->relocatable) {
         load_units(binary, gpu, entries);
     } else {
-        binary.modules.push_back(std::make_unique<machine::module>(decompress(*best), gpu.memory()));
+        here.modules.push_back(make_module(binary, gpu, decompress(*best)));
     }
     if (!gpu.options().profile_path.empty()) {
-        for (const auto& m : binary.modules) {
+        for (const auto& m : here.modules) {
             m->profile();
         }
     }
-    trace_all(binary.modules);
-    binary.loaded = true;
+    trace_all(here.modules);
+    here.loaded = true;
+    tell_of_managed(binary, here);
+    return here;
+}
+
+// Gives the host the addresses of managed variables.
+void registry::tell_of_managed(const fat_binary& binary, const loaded_binary& here) {
     for (const fat_binary::managed_variable& v : binary.managed) {
-        for (const auto& m : binary.modules) {
+        for (const auto& m : here.modules) {
             const machine::variable_place place = m->find_variable(v.name);
             if (place.address != 0) {
                 *v.host = reinterpret_cast<void*>(place.address);
@@ -267,24 +284,25 @@ void registry::load_locked(fat_binary& binary, context& gpu, const std::string& 
 }
 
 void registry::load_text(fat_binary& binary, context& gpu) {
+    loaded_binary& here = binary.on[gpu.number()];
     try {
         std::vector<std::string> names;
         for (const std::string_view unit : units_of(binary.text)) {
             names.push_back("unit " + std::to_string(names.size() + 1));
-            binary.modules.push_back(std::make_unique<machine::module>(std::string(unit), gpu.memory()));
+            here.modules.push_back(make_module(binary, gpu, std::string(unit)));
         }
         if (names.size() > 1) {
-            machine::link(binary.modules, names);
+            machine::link(here.modules, names);
         }
     } catch (const ptx::error& wrong) {
-        binary.modules.clear();
+        here.modules.clear();
         fail(error::invalid_ptx, std::string("the PTX of a library: ") + wrong.what());
     } catch (const machine::link_error& wrong) {
-        binary.modules.clear();
+        here.modules.clear();
         fail(error::invalid_ptx, std::string("the units of a library cannot be linked: ") + wrong.what());
     }
-    trace_all(binary.modules);
-    binary.loaded = true;
+    trace_all(here.modules);
+    here.loaded = true;
 }
 
 // Links the units of a program as PTX, because nvcc's linker produces machine code only.
@@ -303,7 +321,7 @@ void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fa
         std::string name(own.front().source);
         name = name.empty() ? "unit " + std::to_string(names.size() + without.size() + 1) : name;
         if (const auto best = best_ptx(own, gpu.device().newest_ptx())) {
-            units.push_back(std::make_unique<machine::module>(decompress(*best), gpu.memory()));
+            units.push_back(make_module(binary, gpu, decompress(*best)));
             names.push_back(name);
         } else if (std::ranges::none_of(own, [](const fatbin_entry& e) { return e.kind == fatbin_kind::ptx; })) {
             without.push_back(name);
@@ -319,19 +337,16 @@ void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fa
                  (without.empty() ? std::string()
                                   : "; " + std::to_string(without.size()) + " of its units hold machine code only"));
     }
-    binary.modules = std::move(units);
+    binary.on[gpu.number()].modules = std::move(units);
 }
 
-void registry::unload() {
+void registry::unload(context& gpu) {
     const std::lock_guard lock(mutex_);
     for (auto& [host, f] : functions_) {
-        f->image = {};
-        f->max_dynamic_shared = -1;
-        f->preferred_carveout = -1;
+        f->on.erase(gpu.number());
     }
     for (const auto& binary : binaries_) {
-        binary->modules.clear();
-        binary->loaded = false;
+        binary->on.erase(gpu.number());
     }
 }
 
@@ -339,6 +354,9 @@ void registry::reload_managed(context& gpu) {
     const std::lock_guard lock(mutex_);
     for (const auto& binary : binaries_) {
         if (!binary->managed.empty()) {
+            if (binary->shared != nullptr) {
+                binary->shared->begin_anew();
+            }
             load_locked(*binary, gpu, "a managed variable");
         }
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The program's fat binaries, kernels and variables, most of them registered before main. A binary is decompressed and
-// parsed when one of its kernels or variables is first used.
+// parsed when one of its kernels or variables is first used on a device; each device has its own copy of code and variables.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "softgpu/machine/launch.hpp"
+#include "softgpu/machine/managed_variables.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 
@@ -19,7 +21,12 @@ namespace softgpu::runtime {
 
 class context;
 
-// A fat binary and, once it is loaded, its modules: one, or one per unit of a program built with -rdc=true, linked.
+// The modules of a fat binary on a device: one, or one per unit of a program built with -rdc=true, linked.
+struct loaded_binary {
+    std::vector<std::unique_ptr<machine::module>> modules;
+    bool loaded = false;
+};
+
 struct fat_binary {
     struct managed_variable {
         std::string name;
@@ -29,8 +36,8 @@ struct fat_binary {
     const void* data = nullptr;
     std::string text; // PTX instead of data
     std::vector<managed_variable> managed;
-    std::vector<std::unique_ptr<machine::module>> modules;
-    bool loaded = false;
+    std::unique_ptr<machine::managed_variables> shared; // by the modules of several devices
+    std::map<int, loaded_binary> on;                    // by device
 };
 
 struct kernel_image {
@@ -39,15 +46,21 @@ struct kernel_image {
     const machine::kernel_facts* facts = nullptr;
 };
 
-// The object behind cudaKernel_t and cudaFunction_t.
-struct function {
-    fat_binary* binary = nullptr;
-    const void* host = nullptr;  // the stub that the program names it by
-    std::string name;            // as in the PTX
-    std::string demangled;       // empty before the first use
+// What a kernel has on one device.
+struct function_on_device {
     kernel_image image;          // empty before the first use
     int max_dynamic_shared = -1; // bytes, cudaFuncSetAttribute; -1: not set
     int preferred_carveout = -1;
+};
+
+// The object behind cudaKernel_t and cudaFunction_t.
+struct function {
+    fat_binary* binary = nullptr;
+    const void* host = nullptr;           // the stub that the program names it by
+    std::string name;                     // as in the PTX
+    std::string demangled;                // empty before the first use
+    std::map<int, function_on_device> on; // by device
+    int only_on = -1;                     // the device of its module; -1: all devices
     cache_preference cache = cache_preference::none;
 };
 
@@ -76,8 +89,9 @@ public:
 
     // By the kernel's stub or by handle; nullptr for any other address.
     [[nodiscard]] function* find_function(const void* host_or_handle);
-    // The kernel's code, loaded if it is not yet. Throws failure.
-    const kernel_image& load(function& f, context& gpu);
+    // The kernel on the device, with its code, loaded if it is not yet. Throws failure: invalid_resource_handle if it is of a
+    // module of another device.
+    function_on_device& load(function& f, context& gpu);
 
     // The names of all kernels of a binary, without duplicates. Throws failure.
     [[nodiscard]] std::vector<std::string> kernels_of(fat_binary& binary, context& gpu);
@@ -89,15 +103,18 @@ public:
 
     // Loads a binary, and so its managed variables. wanted: what for, in messages. Throws failure.
     void load(fat_binary& binary, context& gpu, const std::string& wanted = "a managed variable");
-    // Unloads all modules; the next use loads them again.
-    void unload();
+    // Unloads the device's modules; the next use loads them again.
+    void unload(context& gpu);
+    // After a reset of device 0: managed variables have their initial values again.
     void reload_managed(context& gpu);
 
 private:
     registry();
-    void load_locked(fat_binary& binary, context& gpu, const std::string& wanted);
+    loaded_binary& load_locked(fat_binary& binary, context& gpu, const std::string& wanted);
     void load_text(fat_binary& binary, context& gpu);
     void load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries);
+    static std::unique_ptr<machine::module> make_module(fat_binary& binary, context& gpu, std::string ptx);
+    static void tell_of_managed(const fat_binary& binary, const loaded_binary& here);
 
     std::mutex mutex_;
     std::vector<std::unique_ptr<fat_binary>> binaries_;

@@ -100,6 +100,16 @@ machine_cost cost_of_move(const ptx::instruction& i) {
     return {instruction_class::integer, 0};
 }
 
+// Cards have no figures of tensor cores.
+machine_cost cost_of_matrix(const ptx::instruction& i) {
+    switch (i.op) {
+    case opcode::ldmatrix: return {instruction_class::shared_load, 1};
+    case opcode::stmatrix: return {instruction_class::shared_store, 1, false};
+    case opcode::movmatrix: return {instruction_class::shuffle, 1};
+    default: return {instruction_class::half, 1};
+    }
+}
+
 // The last instruction that wrote each register.
 class writers {
 public:
@@ -161,6 +171,7 @@ machine_cost cost_of(const ptx::instruction& i) {
         return i.op == opcode::cp ? machine_cost{instruction_class::global_load, 1}
                                   : machine_cost{instruction_class::shared_atomic, 1};
     case ptx::family::warp: return {i.op == opcode::shfl ? instruction_class::shuffle : instruction_class::vote, 1};
+    case ptx::family::matrix: return cost_of_matrix(i);
     case ptx::family::texture: return {instruction_class::texture, 1};
     case ptx::family::video: return {instruction_class::integer, 4};
     default: break;
@@ -174,7 +185,9 @@ observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std
     writers before(f);
     for (std::uint32_t n = first; n < last; ++n) {
         const machine_cost c = before.cost(n);
-        mix[c.what] += c.slots;
+        const bool two_halves = c.what == instruction_class::integer && c.slots == 2; // of 64 bits
+        mix[c.what] += two_halves ? 1 : c.slots;
+        mix[instruction_class::upper] += two_halves ? 1 : 0;
         before.wrote(n);
     }
     return mix;

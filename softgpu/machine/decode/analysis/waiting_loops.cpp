@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace softgpu::machine {
 
@@ -12,6 +15,7 @@ using ptx::opcode;
 using ptx::suffix;
 
 constexpr std::size_t most_blocks = 32; // of a loop that waits
+constexpr std::uint32_t no_writer = ~std::uint32_t{0};
 enum class effect : std::uint8_t { none, reads, writes };
 
 bool is_zero(const ptx::instruction& i) {
@@ -28,6 +32,8 @@ effect effect_of(const ptx::instruction& i) {
                            ((i.has(suffix::add) || i.has(suffix::max)) && is_zero(i));
         return looks ? effect::reads : effect::writes;
     }
+    // What it completes has been asked for before.
+    case opcode::mbarrier: return i.has(suffix::test_wait) || i.has(suffix::try_wait) ? effect::reads : effect::writes;
     case opcode::membar:
     case opcode::fence:
     case opcode::nanosleep:
@@ -51,27 +57,113 @@ effect effect_of(const ptx::instruction& i) {
     }
 }
 
+using block_list = std::vector<std::uint32_t>;
+
+// Blocks that reach `last` without passing `header`, and `header` itself, first. nullopt: one of them is the function's first
+// block, so that control comes to `last` past `header` too.
+std::optional<block_list> between(const program::control_flow& flow, std::uint32_t header, std::uint32_t last) {
+    std::vector<bool> seen(flow.blocks.size());
+    block_list found{header};
+    seen[header] = true;
+    const auto add = [&](std::uint32_t b) {
+        if (!seen[b]) {
+            seen[b] = true;
+            found.push_back(b);
+        }
+    };
+    add(last);
+    for (std::size_t n = 1; n < found.size(); ++n) {
+        if (found[n] == 0) {
+            return std::nullopt;
+        }
+        for (const std::uint32_t before : flow.blocks[found[n]].predecessors) {
+            add(before);
+        }
+    }
+    return found;
+}
+
+// The loop that is entered at `header`: all ways back to it. Empty: there is none.
+block_list loop_at(const program::control_flow& flow, std::uint32_t header) {
+    block_list body;
+    for (const std::uint32_t before : flow.blocks[header].predecessors) {
+        for (const std::uint32_t b : between(flow, header, before).value_or(block_list{})) {
+            if (std::find(body.begin(), body.end(), b) == body.end()) {
+                body.push_back(b);
+            }
+        }
+    }
+    return body;
+}
+
+// The blocks of the innermost loop that the branch from block `from` to block `to` closes; empty: it is too large. nvcc
+// enters some loops at their test, which stands between `to` and `from`.
+block_list body_of(const program::control_flow& flow, std::uint32_t from, std::uint32_t to) {
+    if (const auto plain = between(flow, to, from)) {
+        return plain->size() <= most_blocks ? *plain : block_list{};
+    }
+    block_list smallest;
+    for (std::uint32_t header = to + 1; header <= from && from - to < most_blocks; ++header) {
+        const block_list body = loop_at(flow, header);
+        const auto has = [&](std::uint32_t b) { return std::find(body.begin(), body.end(), b) != body.end(); };
+        if (body.size() <= most_blocks && has(from) && has(to) && (smallest.empty() || body.size() < smallest.size())) {
+            smallest = body;
+        }
+    }
+    return smallest;
+}
+
+// Whether the instruction gives the same result in every round if what it reads is the same.
+bool repeats(const ptx::instruction& i) {
+    const ptx::family family = ptx::family_of(i.op);
+    const bool computes = family == ptx::family::arithmetic || family == ptx::family::logic ||
+                          family == ptx::family::compare || family == ptx::family::convert;
+    const bool special = std::any_of(i.operands.begin(), i.operands.end(),
+                                     [](const ptx::operand& o) { return o.kind == ptx::operand_kind::special; });
+    return computes && !special && !i.predicate;
+}
+
+// Registers of a loop whose value may change from round to round.
+std::unordered_set<std::uint32_t> changing_registers(const ptx::function& f, const program::control_flow& flow,
+                                                     const block_list& body) {
+    std::unordered_set<std::uint32_t> changing;
+    std::unordered_map<std::uint32_t, std::uint32_t> writer; // the only one
+    for (const std::uint32_t b : body) {
+        for (std::uint32_t n = flow.blocks[b].first; n < flow.blocks[b].last; ++n) {
+            for (const std::uint32_t reg : program::registers_of(f.instructions[n]).written) {
+                changing.insert(reg);
+                const bool again = !writer.emplace(reg, n).second;
+                if (again || !repeats(f.instructions[n])) {
+                    writer[reg] = no_writer;
+                }
+            }
+        }
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (const auto& [reg, n] : writer) {
+            if (n == no_writer || changing.count(reg) == 0) {
+                continue;
+            }
+            const auto read = program::registers_of(f.instructions[n]).read;
+            if (std::none_of(read.begin(), read.end(), [&](std::uint32_t r) { return changing.count(r) != 0; })) {
+                changing.erase(reg);
+                more = true;
+            }
+        }
+    }
+    return changing;
+}
+
 } // namespace
 
 loop loop_of(const ptx::function& f, const program::control_flow& flow, std::uint32_t from, std::uint32_t to) {
-    // All that leads to `from` without coming by `to`.
-    std::vector<std::uint32_t> body{to};
-    if (from != to) {
-        body.push_back(from);
-    }
-    for (std::size_t n = 1; n < body.size(); ++n) {
-        for (const std::uint32_t before : flow.blocks[body[n]].predecessors) {
-            if (std::find(body.begin(), body.end(), before) == body.end()) {
-                body.push_back(before);
-            }
-        }
-        if (body.size() > most_blocks) {
-            return {loop_kind::other, {}};
-        }
-    }
-    loop found{loop_kind::idle, {}};
+    const block_list body = body_of(flow, from, to);
+    loop found{body.empty() ? loop_kind::other : loop_kind::idle, {}};
+    std::size_t other_than_branches = 0;
     for (const std::uint32_t b : body) {
         for (std::uint32_t n = flow.blocks[b].first; n < flow.blocks[b].last; ++n) {
+            other_than_branches += f.instructions[n].op == opcode::bra ? 0 : 1;
             switch (effect_of(f.instructions[n])) {
             case effect::none: break;
             case effect::reads: found.reads.push_back(n); break;
@@ -79,27 +171,20 @@ loop loop_of(const ptx::function& f, const program::control_flow& flow, std::uin
             }
         }
     }
-    // A loop that goes through memory waits for nothing; one without memory ends when its registers say so.
-    std::size_t other_than_branches = 0;
-    for (const std::uint32_t b : body) {
-        for (std::uint32_t n = flow.blocks[b].first; n < flow.blocks[b].last; ++n) {
-            other_than_branches += f.instructions[n].op == opcode::bra ? 0 : 1;
-            for (const std::uint32_t reg : program::registers_of(f.instructions[n]).written) {
-                for (const std::uint32_t read : found.reads) {
-                    for (const ptx::operand& o : f.instructions[read].operands) {
-                        if (o.kind == ptx::operand_kind::address && o.has_register && o.reg == reg) {
-                            return {loop_kind::other, {}};
-                        }
-                    }
-                }
+    if (found.reads.empty()) { // one without memory ends when its registers say so
+        return {other_than_branches == 0 ? found.kind : loop_kind::other, {}};
+    }
+    // A loop that goes through memory waits for nothing.
+    const auto changing = changing_registers(f, flow, body);
+    for (const std::uint32_t read : found.reads) {
+        for (const ptx::operand& o : f.instructions[read].operands) {
+            if (o.kind == ptx::operand_kind::address && o.has_register && changing.count(o.reg) != 0) {
+                return {loop_kind::other, {}};
             }
         }
     }
-    if (found.reads.empty() && other_than_branches != 0) {
-        return {loop_kind::other, {}};
-    }
     std::sort(found.reads.begin(), found.reads.end());
-    found.kind = found.reads.empty() ? loop_kind::idle : loop_kind::polling;
+    found.kind = loop_kind::polling;
     return found;
 }
 

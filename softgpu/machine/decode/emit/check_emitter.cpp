@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/decode/emit/check_emitter.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
+#include "softgpu/machine/code/bulk_pieces.hpp"
 #include "softgpu/machine/code/handler_set.hpp"
+#include "softgpu/machine/code/matrix_plan.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
@@ -24,6 +27,15 @@ check::strength strength_of(const form& fm) {
     return fm.has(suffix::volatile_) ? check::strength::volatile_ : check::strength::plain;
 }
 
+// Of a lane, in one access.
+std::uint8_t matrix_access_bytes(opcode op, const instruction& decoded) {
+    if (op != opcode::wmma) {
+        return 16;
+    }
+    const fragment_plan& p = fragment_plan_at(decoded.more);
+    return static_cast<std::uint8_t>(p.contiguous ? std::max(4u, p.bits / 8) : p.bits / 8);
+}
+
 bool is_access(opcode op) {
     switch (op) {
     case opcode::ld:
@@ -32,7 +44,10 @@ bool is_access(opcode op) {
     case opcode::atom:
     case opcode::red:
     case opcode::cp:
-    case opcode::mbarrier: return true;
+    case opcode::mbarrier:
+    case opcode::ldmatrix:
+    case opcode::stmatrix:
+    case opcode::wmma: return true;
     default: return false;
     }
 }
@@ -89,8 +104,11 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     case opcode::st:
     case opcode::atom:
     case opcode::red: break;
+    case opcode::ldmatrix:
+    case opcode::stmatrix: look.more = row_matrices(fm); break;
+    case opcode::wmma: look.more = decoded.more; break;
     case opcode::cp:
-        if (fm.has(suffix::commit_group)) {
+        if (fm.has(suffix::commit_group) || (fm.has(suffix::bulk) && decoded.places == nullptr)) {
             return look;
         }
         if (fm.has(suffix::wait_group) || fm.has(suffix::wait_all)) {
@@ -156,9 +174,11 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     site.id = table_.used < check::most_sites ? ++table_.used : std::uint16_t{0};
     const bool copies = i.op == opcode::cp && !fm.has(suffix::mbarrier);
     const bool object = i.op == opcode::mbarrier || (i.op == opcode::cp && !copies);
-    site.verb = i.op == opcode::st || copies || (object && fm.has(suffix::init)) ? access_verb::store
-                : i.op == opcode::ld || i.op == opcode::ldu                      ? access_verb::load
-                                                                                 : access_verb::update;
+    const bool matrix = ptx::family_of(i.op) == ptx::family::matrix;
+    const bool stores = i.op == opcode::st || i.op == opcode::stmatrix || (matrix && fm.has(suffix::store));
+    site.verb = stores || copies || (object && fm.has(suffix::init))  ? access_verb::store
+                : i.op == opcode::ld || i.op == opcode::ldu || matrix ? access_verb::load
+                                                                      : access_verb::update;
     site.space = fm.space == suffix::global  ? access_space::global
                  : fm.space == suffix::local ? access_space::local
                  : fm.space == suffix::none  ? access_space::generic
@@ -169,7 +189,14 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     site.strength = object && site.verb == access_verb::update ? check::strength::atomic : strength_of(fm);
     site.within_block = fm.has(suffix::cta);
     site.releases = fm.has(suffix::release) || fm.has(suffix::acq_rel);
-    if (object) {
+    if (matrix) {
+        // A lane's bytes, of which another lane may get some. What shared memory has beyond a tile's edge is often
+        // loaded and not used: only global memory must have been written.
+        site.bytes = matrix_access_bytes(i.op, decoded);
+        site.element_bytes = site.bytes;
+        site.elements = 1;
+        site.used = site.space == access_space::global ? 1 : 0;
+    } else if (object) {
         site.element_bytes = 8;
         site.bytes = 8;
         site.elements = 1;
@@ -178,7 +205,8 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         site.acquires = waits;
         site.releases = !waits && site.verb == access_verb::update;
     } else if (copies) {
-        site.bytes = static_cast<std::uint8_t>(i.operands.at(2).bits);
+        const bool bulk = fm.has(suffix::bulk);
+        site.bytes = bulk ? std::uint8_t{bulk_piece} : static_cast<std::uint8_t>(i.operands.at(2).bits);
         site.element_bytes = site.bytes;
         site.elements = 1;
         site.source_places = decoded.places;
@@ -188,6 +216,11 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         from.verb = access_verb::load;
         from.space = access_space::global;
         from.used = 1;
+        if (bulk && site.space == access_space::global) { // `from` is the store to global memory then
+            from.verb = access_verb::store;
+            site.verb = access_verb::load;
+            site.space = access_space::shared;
+        }
         code_.sites.push_back(from);
         site.from = &code_.sites.back();
         if (from.id != 0) {

@@ -13,16 +13,15 @@
 #include <vector>
 
 #include "softgpu/machine/code/handler_set.hpp"
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
 #include "softgpu/machine/decode/analysis/register_definitions.hpp"
 #include "softgpu/machine/decode/analysis/waiting_loops.hpp"
 #include "softgpu/machine/decode/emit/call_decoder.hpp"
 #include "softgpu/machine/decode/emit/check_emitter.hpp"
 #include "softgpu/machine/decode/emit/fixups.hpp"
+#include "softgpu/machine/decode/emit/trace_emitter.hpp"
 #include "softgpu/machine/decode/operands/instruction_checks.hpp"
 #include "softgpu/machine/decode/operands/operands.hpp"
 #include "softgpu/machine/decode/operands/special_registers.hpp"
-#include "softgpu/machine/trace.hpp"
 
 namespace softgpu::machine {
 
@@ -32,8 +31,6 @@ using ptx::opcode;
 using ptx::operand;
 using ptx::operand_kind;
 using ptx::suffix;
-
-constexpr std::uint32_t no_instruction = 0xFFFFFFFFu; // the source of the code behind the last instruction
 
 class decoder {
 public:
@@ -59,12 +56,15 @@ public:
         if (context_.sites != nullptr) {
             checks_.emplace(f_, code_, *context_.sites, context_.checks);
         }
+        if (context_.count && context_.trace != nullptr) {
+            trace_.emplace(f_, flow_, code_, *context_.trace);
+        }
         find_meeting_blocks();
         definitions_.emplace(f_);
         for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
             decode_block(b);
         }
-        emit(f_.is_entry ? set_.leave : set_.return_lanes, no_instruction);
+        code_.emit(f_.is_entry ? set_.leave : set_.return_lanes, no_instruction);
         fixups_.resolve(code_);
         code_.frame_bytes = (operands_.frame_bytes() + 63) / 64 * 64;
         return std::move(code_);
@@ -99,106 +99,22 @@ private:
         fixups_.begin_block(b, code_.code.size());
         code_.block_instructions.push_back(block.last - block.first);
         if (context_.count) {
-            emit(meets_[b] ? set_.enter_meeting : set_.enter, block.first).more = b;
+            code_.emit(meets_[b] ? set_.enter_meeting : set_.enter, block.first).more = b;
         } else if (meets_[b]) {
-            emit(set_.meet, block.first);
+            code_.emit(set_.meet, block.first);
         }
-        if (!is_traced()) {
-            for (std::uint32_t n = block.first; n < block.last; ++n) {
-                decode_guarded(b, n);
-            }
-            return;
+        if (trace_) {
+            trace_->begin_block(b);
         }
-        code_.block_mixes.push_back(only_waits(b) ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
-        in_waiting_loop_ = only_waits(b);
-        begin_piece(block.first, block.last);
         for (std::uint32_t n = block.first; n < block.last; ++n) {
-            const ptx::instruction& i = f_.instructions[n];
-            const bool waits = cost_of(i).what == observe::instruction_class::barrier && !i.predicate;
-            if (waits) {
-                emit(context_.trace->before_barrier, n);
+            if (trace_) {
+                trace_->before(n);
             }
             decode_guarded(b, n);
-            if (waits) {
-                begin_piece(n, block.last);
+            if (trace_) {
+                trace_->after(n, block.last);
             }
         }
-    }
-
-    // The block is in a loop that waits for others. How often such a loop runs says nothing about hardware.
-    [[nodiscard]] bool only_waits(std::uint32_t b) const {
-        for (std::uint32_t end = b; end < flow_.blocks.size(); ++end) {
-            const program::basic_block& block = flow_.blocks[end];
-            const ptx::instruction* const i = block.last > block.first ? &f_.instructions[block.last - 1] : nullptr;
-            if (i == nullptr || i->op != opcode::bra) {
-                continue;
-            }
-            const std::uint32_t target = program::block_of_label(f_, flow_, i->operands.at(0).name);
-            if (target <= b) {
-                const loop_kind kind = loop_of(f_, flow_, end, target).kind;
-                if (kind == loop_kind::polling || kind == loop_kind::idle) {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    [[nodiscard]] bool is_traced() const { return context_.count && context_.trace != nullptr; }
-
-    // Straight code from here to the next barrier of the block, which is the first instruction of the next piece.
-    void begin_piece(std::uint32_t first, std::uint32_t end) {
-        const bool behind_barrier = cost_of(f_.instructions[first]).what == observe::instruction_class::barrier;
-        std::uint32_t last = first + (behind_barrier ? 1 : 0);
-        while (last < end && cost_of(f_.instructions[last]).what != observe::instruction_class::barrier) {
-            ++last;
-        }
-        const std::vector<double> cycles = path_of(f_, first, in_waiting_loop_ ? first : last, context_.trace->tables);
-        code_.paths_a_piece = cycles.size();
-        instruction& piece = emit(context_.trace->begin_piece, first < end ? first : no_instruction);
-        piece.more = static_cast<std::uint32_t>(code_.piece_paths.size() / std::max<std::size_t>(cycles.size(), 1));
-        piece.immediate = behind_barrier ? 1 : 0;
-        code_.piece_paths.insert(code_.piece_paths.end(), cycles.begin(), cycles.end());
-    }
-
-    // Before an access to global memory.
-    void trace_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
-        using observe::instruction_class;
-        const instruction_class what = cost_of(i).what;
-        if (what != instruction_class::global_load && what != instruction_class::global_store &&
-            what != instruction_class::global_atomic) {
-            return;
-        }
-        const bool past_l1 =
-            fm.has(suffix::cg) || fm.has(suffix::volatile_) || fm.has(suffix::relaxed) || fm.has(suffix::acquire);
-        const touch how = what == instruction_class::global_store    ? touch::store
-                          : what == instruction_class::global_atomic ? touch::atomic
-                          : past_l1 || i.op == opcode::cp            ? touch::load_past_l1
-                                                                     : touch::load;
-        const bool copies = i.op == opcode::cp;
-        if (copies && decoded.places == nullptr) {
-            return; // it starts no copy
-        }
-        const std::uint32_t source = decoded.source;
-        const std::uint64_t bytes =
-            copies ? i.operands.at(2).bits : std::uint64_t{ptx::bytes_of(fm.type[0])} * fm.vector;
-        instruction& t = emit(copies ? context_.trace->before_copy : context_.trace->before_access, source);
-        t.a = decoded.a;
-        t.width[1] = decoded.width[1];
-        t.immediate = decoded.immediate;
-        t.more = static_cast<std::uint32_t>(bytes & 0xFF) | static_cast<std::uint32_t>(how) << 8;
-        if (copies) {
-            t.d = decoded.more;
-            t.places = decoded.places;
-        }
-    }
-
-    instruction& emit(handler run, std::uint32_t source) {
-        instruction i;
-        i.run = run;
-        i.source = source;
-        code_.code.push_back(i);
-        return code_.code.back();
     }
 
     static bool handles_own_guard(opcode op) { return op == opcode::bra || op == opcode::ret || op == opcode::exit_; }
@@ -207,6 +123,7 @@ private:
         switch (ptx::family_of(i.op)) {
         case ptx::family::async:
         case ptx::family::control:
+        case ptx::family::matrix:
         case ptx::family::warp: return true;
         default: return i.space() == suffix::param || i.op == opcode::set;
         }
@@ -216,6 +133,7 @@ private:
         switch (ptx::family_of(i.op)) {
         case ptx::family::memory: return i.space() != suffix::param && i.space() != suffix::const_;
         case ptx::family::atomic:
+        case ptx::family::matrix:
         case ptx::family::warp:
         case ptx::family::control: return true;
         default: return false;
@@ -225,7 +143,7 @@ private:
     void decode_guarded(std::uint32_t b, std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
         if (context_.count && context_.profile != nullptr) {
-            instruction& m = emit(set_.count_instruction, n);
+            instruction& m = code_.emit(set_.count_instruction, n);
             m.more = context_.profile->first_of(f_, context_.home) + n;
             if (i.predicate && !handles_own_guard(i.op)) {
                 m.e = places_.offset[i.predicate->reg];
@@ -233,7 +151,7 @@ private:
             }
         }
         if (context_.adversarial && others_notice(i)) {
-            emit(set_.schedule_point, n);
+            code_.emit(set_.schedule_point, n);
         }
         if (!i.predicate || handles_own_guard(i.op)) {
             decode_one(b, n);
@@ -242,20 +160,20 @@ private:
         const place guard = places_.offset[i.predicate->reg];
         if (needs_split(i)) {
             const std::size_t at = code_.code.size();
-            instruction& skip = emit(set_.skip, n);
+            instruction& skip = code_.emit(set_.skip, n);
             skip.e = guard;
             skip.more = i.predicate->negated ? 0 : 1; // lanes where the guard fails go round
             decode_one(b, n);
             fixups_.skip(at, code_.code.size());
-            emit(set_.meet, n);
+            code_.emit(set_.meet, n);
             return;
         }
         const std::size_t at = code_.code.size();
-        instruction& begin = emit(set_.guard_begin, n);
+        instruction& begin = code_.emit(set_.guard_begin, n);
         begin.e = guard;
         begin.more = i.predicate->negated ? 1 : 0;
         decode_one(b, n);
-        emit(set_.guard_end, n);
+        code_.emit(set_.guard_end, n);
         code_.code[at].immediate = static_cast<std::int64_t>(code_.code.size() - at);
     }
 
@@ -271,7 +189,7 @@ private:
         case opcode::bra: decode_branch(b, n); return;
         case opcode::ret:
         case opcode::exit_: {
-            instruction& d = emit(i.op == opcode::ret && !f_.is_entry ? set_.return_lanes : set_.leave, n);
+            instruction& d = code_.emit(i.op == opcode::ret && !f_.is_entry ? set_.return_lanes : set_.leave, n);
             if (i.predicate) {
                 d.e = places_.offset[i.predicate->reg];
                 d.more = i.predicate->negated ? 1 : 0;
@@ -298,14 +216,14 @@ private:
         fm.register_bytes = operands_.value_bytes(i, fm);
         const handler run = choose(fm);
         if (run == nullptr) {
-            emit(set_.unsupported, n);
+            code_.emit(set_.unsupported, n);
             return;
         }
         check_count(i, fm);
         if (i.op == opcode::mov && i.operands.size() == 2 && i.operands[1].kind == operand_kind::special) {
             const auto found = find_special(i.operands[1].name);
             if (found && found->what == special::kind::clock) {
-                instruction& d = emit(set_.read_clock, n);
+                instruction& d = code_.emit(set_.read_clock, n);
                 d.d = operands_.destination(i.operands[0]);
                 d.width[0] = lane_bytes(f_, i.operands[0]);
                 d.more = found->value;
@@ -332,8 +250,8 @@ private:
                 code_.code.push_back(look);
             }
         }
-        if (is_traced()) {
-            trace_access(i, fm, d);
+        if (trace_) {
+            trace_->before_access(i, fm, d);
         }
         code_.code.push_back(d);
         if (look.run != nullptr) {
@@ -357,7 +275,7 @@ private:
             code_.code.push_back(value);
         }
         if ((i.op == opcode::bar || i.op == opcode::barrier) && i.has(suffix::red)) {
-            instruction& r = emit(set_.barrier_result, n);
+            instruction& r = code_.emit(set_.barrier_result, n);
             r.a = d.a;
             r.d = d.d;
             r.more = i.has(suffix::popc) ? 0 : i.has(suffix::and_) ? 1 : 2;
@@ -391,6 +309,7 @@ private:
         case ptx::family::async: return set_.async(fm);
         case ptx::family::control: return set_.control(fm);
         case ptx::family::warp: return set_.warp_wide(fm);
+        case ptx::family::matrix: return set_.matrix(fm);
         case ptx::family::texture: return set_.texture(fm);
         case ptx::family::video: return set_.video(fm);
         case ptx::family::unsupported: return nullptr;
@@ -407,18 +326,18 @@ private:
         if (target <= b) {
             const loop closed = loop_of(f_, flow_, b, target);
             if (closed.kind == loop_kind::polling || closed.kind == loop_kind::idle) {
-                emit(set_.poll, n).more = static_cast<std::uint32_t>(code_.polls.size());
+                code_.emit(set_.poll, n).more = static_cast<std::uint32_t>(code_.polls.size());
                 code_.polls.push_back(closed.reads);
             }
         }
         const std::size_t at = code_.code.size();
         if (i.predicate) {
-            instruction& d = emit(set_.branch, n);
+            instruction& d = code_.emit(set_.branch, n);
             d.e = places_.offset[i.predicate->reg];
             d.more = i.predicate->negated ? 1 : 0;
             fixups_.branch(at, target, flow_.blocks[b].immediate_post_dominator);
         } else {
-            emit(set_.jump, n);
+            code_.emit(set_.jump, n);
             fixups_.jump(at, target);
         }
     }
@@ -474,7 +393,7 @@ private:
                                : wide == 4 ? suffix::b32
                                : wide == 8 ? suffix::b64
                                            : suffix::b128;
-                instruction& d = emit(set_.convert(move), n);
+                instruction& d = code_.emit(set_.convert(move), n);
                 d.d = operands_.destination(element);
                 d.a = operands_.constants().parameter(offset, bytes, is_signed, wide);
             }
@@ -498,11 +417,11 @@ private:
     operand_layout operands_;
     call_decoder calls_;
     std::optional<check_emitter> checks_;
+    std::optional<trace_emitter> trace_;
     std::optional<register_definitions> definitions_;
     std::vector<bool> meets_;
     fixups fixups_;
     std::uint32_t at_ = 0;
-    bool in_waiting_loop_ = false; // the block that is decoded, if it is traced
 };
 
 } // namespace

@@ -1,17 +1,48 @@
 // SPDX-License-Identifier: MIT
 // Operands of cp.async and mbarrier.
 #include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "softgpu/machine/code/bulk_pieces.hpp"
 #include "softgpu/machine/decode/operands/operands.hpp"
 
 namespace softgpu::machine {
 
-using ptx::opcode;
 using ptx::operand;
 using ptx::operand_kind;
 using ptx::suffix;
 
+// places: the other side's address and offset, the size, and of a load the mbarrier and its offset.
+void operand_layout::bulk_operands(const ptx::instruction& i, const form& fm, instruction& d) {
+    if (i.has(suffix::commit_group) || i.has(suffix::wait_group) || i.has(suffix::prefetch)) {
+        return;
+    }
+    const bool loads = fm.space != suffix::global;
+    address(i.operands.at(0), fm, d);
+    form other = fm;
+    other.space = loads ? suffix::global : suffix::shared;
+    instruction second;
+    address(i.operands.at(1), other, second);
+    d.more = second.width[1] == 8 ? copy_source_is_wide : 0u;
+    std::vector<place> list = {second.a, constants_.immediate(static_cast<std::uint64_t>(second.immediate), 8),
+                               exact(i.operands.at(2), 4)};
+    if (loads) {
+        instruction barrier;
+        address(i.operands.at(3), fm, barrier);
+        d.more |= barrier.width[1] == 8 ? bulk_barrier_is_wide : 0u;
+        list.push_back(barrier.a);
+        list.push_back(constants_.immediate(static_cast<std::uint64_t>(barrier.immediate), 8));
+    }
+    code_.place_lists.push_back(std::move(list));
+    d.places = code_.place_lists.back().data();
+}
+
 void operand_layout::copy_operands(const ptx::instruction& i, const form& fm, instruction& d) {
+    if (i.has(suffix::bulk)) {
+        bulk_operands(i, fm, d);
+        return;
+    }
     if (i.has(suffix::commit_group) || i.has(suffix::wait_all)) {
         return;
     }

@@ -45,6 +45,7 @@ std::uint32_t half_comparison(const form& fm) {
 
 void operand_layout::operands_of(const ptx::instruction& i, const form& fm, instruction& d) {
     switch (ptx::family_of(i.op)) {
+    case ptx::family::matrix: matrix_operands(i, fm, d); return;
     case ptx::family::texture: texture_operands(i, fm, d); return;
     case ptx::family::video: video_operands(i, fm, d); return;
     default: break;

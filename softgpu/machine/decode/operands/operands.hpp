@@ -65,7 +65,9 @@ private:
     place exact(const ptx::operand& o, unsigned bytes);
     place exact_destination(const ptx::operand& o, unsigned bytes);
     void copy_operands(const ptx::instruction& i, const form& fm, instruction& d);     // async_operands.cpp
+    void bulk_operands(const ptx::instruction& i, const form& fm, instruction& d);     // async_operands.cpp
     void mbarrier_operands(const ptx::instruction& i, const form& fm, instruction& d); // async_operands.cpp
+    void matrix_operands(const ptx::instruction& i, const form& fm, instruction& d);   // matrix_operands.cpp
     void texture_operands(const ptx::instruction& i, const form& fm, instruction& d);  // texture_operands.cpp
     void video_operands(const ptx::instruction& i, const form& fm, instruction& d);    // video_operands.cpp
     void atomic_vector(const ptx::instruction& i, const form& fm, instruction& d);

@@ -43,28 +43,36 @@ inline int host_mode(std::uint32_t how) {
     return FE_TONEAREST;
 }
 
-template <class D, class S>
-D float_to_int(S x, std::uint32_t how) {
-    if constexpr (sizeof(S) == 4) {
-        if ((how & flushing) != 0) {
-            x = flush(x);
+// The same for all lanes.
+template <class T>
+SOFTGPU_INLINE void make_integral(T* x, std::uint32_t how) {
+    const auto each = [x](auto&& f) {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            x[l] = f(x[l]);
         }
+    };
+    switch (static_cast<round_to>(how & round_bits)) {
+    case round_to::nearest: each([](T v) { return std::nearbyint(v); }); return;
+    case round_to::zero: each([](T v) { return std::trunc(v); }); return;
+    case round_to::down: each([](T v) { return std::floor(v); }); return;
+    case round_to::up: each([](T v) { return std::ceil(v); }); return;
     }
-    if (x != x) {
-        // From single precision to 32 bits and fewer it is 0, else the top bit alone (PTX ISA 9.0, cvt).
-        return sizeof(S) == 4 && sizeof(D) <= 4 ? D(0)
-                                                : static_cast<D>(std::make_unsigned_t<D>(1) << (8 * sizeof(D) - 1));
-    }
-    const S r = integral(x, how);
+}
+
+// Of an integral value, or NaN. Loops over it become vector code.
+template <class D, class S>
+SOFTGPU_INLINE D bounded(S x) {
     // The first values beyond D, both exact in S.
-    const S above = std::ldexp(S(1), std::numeric_limits<D>::digits);
-    if (r >= above) {
-        return std::numeric_limits<D>::max();
-    }
-    if (r < (std::is_signed_v<D> ? -above : S(0))) {
-        return std::numeric_limits<D>::min();
-    }
-    return static_cast<D>(r);
+    constexpr S above = static_cast<S>(std::uint64_t{1} << (std::numeric_limits<D>::digits - 1)) * 2;
+    constexpr S least = std::is_signed_v<D> ? -above : S(0);
+    // From single precision to 32 bits and fewer NaN is 0, else the top bit alone (PTX ISA 9.0, cvt).
+    constexpr D of_nan =
+        sizeof(S) == 4 && sizeof(D) <= 4 ? D(0) : static_cast<D>(std::make_unsigned_t<D>(1) << (8 * sizeof(D) - 1));
+    using whole = std::conditional_t<sizeof(D) < 4, std::int32_t, D>;
+    const bool fits = x >= least && x < above;
+    const D inside = static_cast<D>(static_cast<whole>(fits ? x : S(0)));
+    return fits ? inside : x >= above ? std::numeric_limits<D>::max() : x != x ? of_nan : std::numeric_limits<D>::min();
 }
 
 } // namespace softgpu::machine::SOFTGPU_TARGET

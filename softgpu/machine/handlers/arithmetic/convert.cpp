@@ -69,7 +69,7 @@ template <class D, class S>
 D int_to_int(S x, std::uint32_t how) {
     if ((how & saturating) != 0) {
         if constexpr (std::is_signed_v<S>) {
-            const auto v = static_cast<std::int64_t>(x);
+            const auto v = static_cast<std::int64_t>(+x);
             if constexpr (std::is_signed_v<D>) {
                 if (v < static_cast<std::int64_t>(std::numeric_limits<D>::min())) {
                     return std::numeric_limits<D>::min();
@@ -87,41 +87,60 @@ D int_to_int(S x, std::uint32_t how) {
     return static_cast<D>(x);
 }
 
+template <class T>
+SOFTGPU_INLINE void flush_lanes(T* x, std::uint32_t how) {
+    if (sizeof(T) == 4 && (how & flushing) != 0) {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            x[l] = flush(x[l]);
+        }
+    }
+}
+
+// To nearest, or as `how` says; `in` is used up.
 template <class D, class S>
-D to_float(S x, std::uint32_t how) {
-    if constexpr (sizeof(S) == 4 && std::is_floating_point_v<S>) {
-        if ((how & flushing) != 0) {
-            x = flush(x);
-        }
+void to_float(D* out, S* in, std::uint32_t how) {
+    constexpr bool narrows = sizeof(D) == 4 && std::is_same_v<S, double>;
+    const bool to_mode = static_cast<round_to>(how & round_bits) != round_to::nearest;
+    if constexpr (std::is_floating_point_v<S>) {
+        flush_lanes(in, how);
     }
-    D r;
-    [[maybe_unused]] D scaled = 0;
-    if (std::is_same_v<D, S>) {
-        r = (how & to_integral) != 0 ? static_cast<D>(integral(static_cast<D>(x), how)) : static_cast<D>(x);
+    if constexpr (narrows) {
+        rounded(host_mode(how), [&] {
+            SOFTGPU_LANES
+            for (unsigned l = 0; l < lanes; ++l) {
+                const auto r = static_cast<D>(in[l]);
+                out[l] = (how & flushing) != 0 ? flush_rounded(r, static_cast<D>(in[l] * 0x1p64)) : r;
+            }
+        });
+    } else if (std::is_integral_v<S> && to_mode) {
+        // Lane by lane: vector code composes some of these conversions of several roundings.
+        rounded(host_mode(how), [&] {
+            for (unsigned l = 0; l < lanes; ++l) {
+                volatile S x = in[l];
+                out[l] = static_cast<D>(x);
+            }
+        });
     } else {
-        volatile S in = x;
-        volatile D out;
-        const int before = std::fegetround();
-        std::fesetround(host_mode(how));
-        out = static_cast<D>(in);
-        r = out;
-        if constexpr (sizeof(D) == 4 && std::is_same_v<S, double>) {
-            volatile S large = x * 0x1p64;
-            out = static_cast<D>(large);
-            scaled = out;
+        if constexpr (std::is_same_v<D, S>) {
+            if ((how & to_integral) != 0) {
+                make_integral(in, how);
+            }
         }
-        std::fesetround(before);
-    }
-    if constexpr (sizeof(D) == 4 && std::is_same_v<S, double>) {
-        if ((how & flushing) != 0) {
-            r = flush_rounded(r, scaled);
-        }
-    } else if constexpr (sizeof(D) == 4) {
-        if ((how & flushing) != 0) {
-            r = flush(r);
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            out[l] = static_cast<D>(in[l]);
         }
     }
-    return (how & saturating) != 0 ? saturate(r) : r;
+    if constexpr (!narrows) {
+        flush_lanes(out, how);
+    }
+    if ((how & saturating) != 0) {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            out[l] = saturate(out[l]);
+        }
+    }
 }
 
 template <class D, class S>
@@ -137,24 +156,27 @@ const instruction* convert(const instruction* i, std::byte* frame, warp* w) {
     const std::uint32_t how = i->more;
     if constexpr (std::is_integral_v<D> && std::is_integral_v<S>) {
         if ((how & saturating) == 0) {
-            SOFTGPU_LANES
-            for (unsigned l = 0; l < lanes; ++l) {
-                out[l] = static_cast<D>(in[l]);
-            }
+            map_lanes(
+                all_lanes, out, [](S x) { return static_cast<D>(x); }, in);
         } else {
             for (unsigned l = 0; l < lanes; ++l) {
                 out[l] = int_to_int<D>(in[l], how);
             }
         }
     } else if constexpr (std::is_integral_v<D>) {
-        each_lane(w->mask, [&](unsigned l) { out[l] = float_to_int<D>(in[l], how); });
+        flush_lanes(in, how);
+        make_integral(in, how);
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            out[l] = bounded<D>(in[l]);
+        }
     } else if (how == 0) {
         SOFTGPU_LANES
         for (unsigned l = 0; l < lanes; ++l) {
             out[l] = static_cast<D>(in[l]);
         }
     } else {
-        each_lane(w->mask, [&](unsigned l) { out[l] = to_float<D>(in[l], how); });
+        to_float(out, in, how);
     }
     if constexpr (std::is_floating_point_v<D>) {
         map_lanes(

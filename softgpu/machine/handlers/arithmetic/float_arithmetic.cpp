@@ -15,30 +15,20 @@ namespace {
 using ptx::opcode;
 using ptx::suffix;
 
-// Directed rounding: slow and exact. The mode stands in `more`, set by the decoder from the suffix.
+// Directed rounding. The mode stands in `more`, set by the decoder from the suffix.
 template <class T, class F, unsigned Operands>
 const instruction* directed(const instruction* i, std::byte* frame, warp* w) {
-    const T* const a = read<T>(w, i->a);
-    const T* const b = Operands > 1 ? read<T>(w, i->b) : a;
-    const T* const c = Operands > 2 ? read<T>(w, i->c) : a;
     T* const d = written<T>(frame, i->d);
-    return rounded(static_cast<int>(i->more), [&] {
-        each_lane(w->mask, [&](unsigned l) {
-            volatile T x = a[l];
-            volatile T y = b[l];
-            volatile T z = c[l];
-            volatile T r;
-            if constexpr (Operands == 1) {
-                r = F{}(static_cast<T>(x));
-            } else if constexpr (Operands == 2) {
-                r = F{}(static_cast<T>(x), static_cast<T>(y));
-            } else {
-                r = F{}(static_cast<T>(x), static_cast<T>(y), static_cast<T>(z));
-            }
-            d[l] = r;
-        });
-        return i + 1;
+    rounded(static_cast<int>(i->more), [&] {
+        if constexpr (Operands == 1) {
+            map_lanes(w->mask, d, F{}, read<T>(w, i->a));
+        } else if constexpr (Operands == 2) {
+            map_lanes(w->mask, d, F{}, read<T>(w, i->a), read<T>(w, i->b));
+        } else {
+            map_lanes(w->mask, d, F{}, read<T>(w, i->a), read<T>(w, i->b), read<T>(w, i->c));
+        }
     });
+    return go_on(i + 1, frame, w);
 }
 
 template <class T, class F, unsigned Operands>

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "softgpu/machine/code/form.hpp"
 #include "softgpu/machine/handlers/lanes.hpp"
@@ -62,14 +65,23 @@ SOFTGPU_INLINE T larger(T a, T b) {
     return a != a ? b : b != b ? a : r;
 }
 
-// Runs f in one of the directed modes. f computes through volatile objects, or the compiler may move it out.
+// Runs f, which reads its operands from memory and writes its results to memory, in a rounding mode of <cfenv>.
 template <class F>
-auto rounded(int mode, F&& f) {
+SOFTGPU_INLINE void rounded(int mode, F&& f) {
+#ifdef __SSE2__
+    // Only of vector instructions: f uses no others. Loads and stores, and so what is between them, stay inside.
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr((before & ~_MM_ROUND_MASK) | static_cast<unsigned>(mode) << 3);
+    asm volatile("" ::: "memory");
+    f();
+    asm volatile("" ::: "memory");
+    _mm_setcsr(before);
+#else
     const int before = std::fegetround();
     std::fesetround(mode);
-    const auto r = f();
+    f();
     std::fesetround(before);
-    return r;
+#endif
 }
 
 // The host's mode for .rz, .rm, .rp; -1: to nearest even.

@@ -97,7 +97,10 @@ const instruction* from_half(const instruction* i, std::byte* frame, warp* w) {
             in);
     } else {
         alignas(64) D out[lanes] = {};
-        each_lane(w->mask, [&](unsigned l) { out[l] = float_to_int<D>(static_cast<float>(widened<S>(in[l])), how); });
+        each_lane(w->mask, [&](unsigned l) {
+            const auto x = static_cast<float>(widened<S>(in[l]));
+            out[l] = bounded<D>(integral((how & flushing) != 0 ? flush(x) : x, how));
+        });
         widen_out(out, frame, w->mask, i->d, i->width[0]);
     }
     return i + 1;

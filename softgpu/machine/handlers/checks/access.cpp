@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Looks at an access before it happens: has what is read been written, and does anybody else touch it without order?
-// Here the cases in which all is well are passed quickly: lanes side by side, lanes apart, words that only this thread,
-// this warp since its last synchronisation, or the block before its last barrier has touched. The rest goes to
-// check_access().
-#include "softgpu/machine/handlers/checks/pattern.hpp"
+#include "softgpu/machine/code/bulk_pieces.hpp"
+#include "softgpu/machine/handlers/checks/inspect_lanes.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
-#include "softgpu/machine/handlers/memory/lane_addresses.hpp"
-#include "softgpu/machine/inspect/access_checks.hpp"
 #include "softgpu/machine/inspect/copy_checks.hpp"
-#include "softgpu/machine/inspect/release_checks.hpp"
+#include "softgpu/machine/inspect/races/release_checks.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -18,124 +14,6 @@ using ptx::opcode;
 using ptx::suffix;
 
 constexpr std::uint64_t window = memory::device_memory::window_bytes;
-
-// `at` counts from the start of shared memory or of the arena; `size` bytes are there.
-template <access_verb Verb, bool Global>
-SOFTGPU_INLINE bool pass_access(const instruction* i, warp* w, const std::uint64_t* at, lane_mask mask,
-                                std::uint64_t size, stamp* writes, stamp* reads, std::uint8_t* valid) {
-    const access_site& site = *i->access;
-    check::block_view& view = *w->owner->view;
-    const unsigned bytes = site.bytes;
-    const auto first = static_cast<unsigned>(std::countr_zero(mask));
-    const auto last = 31u - static_cast<unsigned>(std::countl_zero(mask));
-    const bool gapless = is_gapless(mask);
-    const stamp rest = stamp_of<Verb>(site, w->index);
-    view.warps[w->index].touched = view.time;
-    const std::uint64_t begin = at[first];
-    if (gapless && is_run(mask, at, begin - std::uint64_t{first} * bytes, bytes) && (begin & (bytes - 1)) == 0) {
-        const std::uint64_t length = std::uint64_t{last - first + 1} * bytes;
-        if (begin > size || length > size - begin) {
-            return false;
-        }
-        if (valid != nullptr && !pass_valid<Verb>(valid, begin, length)) {
-            return false;
-        }
-        if (!Global && Verb == access_verb::store && valid != nullptr) {
-            extend_written(view, begin, length);
-        }
-        if (writes == nullptr) {
-            return true;
-        }
-        race_view v = Global ? global_view(view, w->index, rest) : shared_view(view, w->index, rest);
-        stamp* const own_writes = writes + begin / 4;
-        stamp* const own_reads = reads + begin / 4;
-        if (bytes == 4) {
-            return pass_row<Verb, Global>({own_writes, own_reads, last - first + 1, first, 0}, v);
-        }
-        if (bytes > 4) {
-            const unsigned shift = bytes == 8 ? 1 : bytes == 16 ? 2 : 3;
-            return pass_row<Verb, Global>({own_writes, own_reads, static_cast<unsigned>(length / 4), first, shift}, v);
-        }
-        // Several lanes share a word: its number in the warp's row stands for them.
-        const unsigned lanes_a_word = 4 / bytes;
-        if (((begin | length) & 3) != 0 || first % lanes_a_word != 0) {
-            return false;
-        }
-        v.mine |= Verb == access_verb::load ? stamp{1} << check::kind_shift : check::several_lanes;
-        return pass_row<Verb, Global>(
-            {own_writes, own_reads, static_cast<unsigned>(length / 4), first / lanes_a_word, 0}, v);
-    }
-    std::uint64_t ored = 0;
-    std::uint64_t highest = 0;
-    each_lane(mask, [&](unsigned l) {
-        ored |= at[l];
-        highest = at[l] > highest ? at[l] : highest;
-    });
-    if ((ored & (bytes - 1)) != 0 || highest > size || bytes > size - highest) {
-        return false;
-    }
-    if (valid != nullptr) {
-        bool fine = true;
-        each_lane(mask, [&](unsigned l) { fine = pass_valid<Verb>(valid, at[l], bytes) && fine; });
-        if (!fine) {
-            return false;
-        }
-    }
-    if (writes == nullptr) {
-        return true;
-    }
-    if (bytes < 4) {
-        return false;
-    }
-    std::uint64_t word[lanes];
-    each_lane(mask, [&](unsigned l) { word[l] = at[l] / 4; });
-    const race_view v = Global ? global_view(view, w->index, rest) : shared_view(view, w->index, rest);
-    return pass_apart<Verb, Global>(writes, reads, word, mask, bytes / 4, v);
-}
-
-template <access_verb Verb>
-SOFTGPU_INLINE void inspect_shared(const instruction* i, std::byte* frame, warp* w, const std::uint64_t* at,
-                                   lane_mask mask) {
-    check::block_view& v = *w->owner->view;
-    if (!pass_access<Verb, false>(i, w, at, mask, w->host->launch->shared_bytes, v.shared_writes, v.shared_reads,
-                                  v.shared_valid)) {
-        check_access(i, frame, w, at, mask, access_space::shared);
-    }
-}
-
-template <access_verb Verb>
-SOFTGPU_INLINE void inspect_global(const instruction* i, std::byte* frame, warp* w, const std::uint64_t* at,
-                                   lane_mask mask) {
-    const check::shadow_view& s = *w->host->launch->shadow;
-    const bool stamps = w->owner->view->stamps_global;
-    std::uint64_t within[lanes];
-    SOFTGPU_LANES
-    for (unsigned l = 0; l < lanes; ++l) {
-        within[l] = at[l] - s.arena;
-    }
-    if (!pass_access<Verb, true>(i, w, within, mask, s.bytes, stamps ? s.writes : nullptr, s.reads, s.valid)) {
-        check_access(i, frame, w, at, mask, access_space::global);
-    }
-}
-
-template <access_verb Verb>
-SOFTGPU_INLINE void inspect_local(const instruction* i, std::byte* frame, warp* w, const std::uint64_t* at,
-                                  lane_mask mask) {
-    std::uint8_t* const valid = w->owner->view->local_valid;
-    if (valid == nullptr) {
-        return;
-    }
-    const std::uint64_t size = w->host->launch->local_bytes;
-    const unsigned bytes = i->access->bytes;
-    bool fine = true;
-    each_lane(mask, [&](unsigned l) {
-        const std::uint64_t begin = (std::uint64_t{w->index} * lanes + l) * size + at[l];
-        fine = fine && at[l] <= size && bytes <= size - at[l] && pass_valid<Verb>(valid, begin, bytes);
-    });
-    if (!fine) {
-        check_access(i, frame, w, at, mask, access_space::local);
-    }
-}
 
 template <access_space Space, access_verb Verb>
 __attribute__((noinline)) const instruction* inspect_any(const instruction* i, std::byte* frame, warp* w) {
@@ -240,6 +118,62 @@ const instruction* inspect_copy(const instruction* i, std::byte* frame, warp* w)
     return i + 1;
 }
 
+// cp.async.bulk, piece by piece. To shared memory: as cp.async. To global memory: the site is the read of shared memory.
+template <bool Loads>
+const instruction* inspect_bulk(const instruction* i, std::byte* frame, warp* w) {
+    const access_site& site = *i->access;
+    const bool wide = (site.source_flags & copy_source_is_wide) != 0;
+    alignas(64) std::uint64_t first[lanes];
+    addresses(first, i, w);
+    check::block_view& v = *w->owner->view;
+    instruction other = *i;
+    other.access = site.from;
+    each_lane(w->mask, [&](unsigned l) {
+        const place* const p = site.source_places;
+        const std::uint64_t base = wide ? read<std::uint64_t>(w, p[0])[l] : read<std::uint32_t>(w, p[0])[l];
+        const std::uint64_t second = base + read<std::uint64_t>(w, p[1])[l];
+        const std::uint32_t size = read<std::uint32_t>(w, p[2])[l];
+        if (size % bulk_piece != 0 || size > w->host->launch->shared_bytes) {
+            return; // the copy itself says what is wrong
+        }
+        const lane_mask by = 1u << l;
+        for (std::uint32_t k = 0; k < size; k += bulk_piece) {
+            std::uint64_t to[lanes] = {};
+            std::uint64_t from[lanes] = {};
+            to[l] = first[l] + k;
+            from[l] = second + k;
+            if constexpr (Loads) {
+                inspect_global<access_verb::load>(&other, frame, w, from, by);
+                v.shared_stored = v.time;
+                if (v.shared_writes != nullptr) {
+                    check_access(i, frame, w, to, by, access_space::shared);
+                }
+                begin_copies(i, w, to, by);
+            } else {
+                inspect_shared<access_verb::load>(i, frame, w, from, by);
+                inspect_global<access_verb::store>(&other, frame, w, to, by);
+            }
+        }
+    });
+    return i + 1;
+}
+
+// mbarrier.test_wait and try_wait: bulk copies are complete where their mbarrier says so.
+template <access_space Space>
+const instruction* inspect_barrier_wait(const instruction* i, std::byte* frame, warp* w) {
+    alignas(64) std::uint64_t at[lanes];
+    addresses(at, i, w);
+    const std::uint64_t base = Space == access_space::generic ? w->host->launch->memory->shared_window() : 0;
+    const std::uint64_t* landed = nullptr; // lanes mostly look at one barrier: once is enough
+    each_lane(w->mask, [&](unsigned l) {
+        if (landed == nullptr || *landed != at[l]) {
+            land_bulk_copies(w, static_cast<std::uint32_t>(at[l] - base));
+            landed = at + l;
+        }
+    });
+    return inspect_any<Space, access_verb::update>(i, frame, w);
+}
+
 // cp.async.mbarrier.arrive: who waits at the barrier finds the thread's copies there.
 template <access_space Space>
 const instruction* inspect_copy_arrival(const instruction* i, std::byte* frame, warp* w) {
@@ -270,11 +204,19 @@ handler choose_access_check(const form& f) {
     case opcode::red: return by_space<access_verb::update>(f);
     // A barrier object is something that is synchronised on.
     case opcode::cp:
-        return !f.has(suffix::mbarrier)  ? inspect_copy
-               : f.space == suffix::none ? inspect_copy_arrival<access_space::generic>
-                                         : inspect_copy_arrival<access_space::shared>;
+        return f.has(suffix::bulk)        ? (f.space == suffix::global ? inspect_bulk<false> : inspect_bulk<true>)
+               : !f.has(suffix::mbarrier) ? inspect_copy
+               : f.space == suffix::none  ? inspect_copy_arrival<access_space::generic>
+                                          : inspect_copy_arrival<access_space::shared>;
     case opcode::mbarrier:
+        if (f.has(suffix::test_wait) || f.has(suffix::try_wait)) {
+            return f.space == suffix::none ? inspect_barrier_wait<access_space::generic>
+                                           : inspect_barrier_wait<access_space::shared>;
+        }
         return f.has(suffix::init) ? by_space<access_verb::store>(f) : by_space<access_verb::update>(f);
+    case opcode::ldmatrix:
+    case opcode::stmatrix:
+    case opcode::wmma: return choose_matrix_check(f);
     default: return nullptr;
     }
 }

@@ -115,24 +115,6 @@ struct bank_cost {
     unsigned conflicts = 0;
 };
 
-// 4-byte accesses without bank conflicts: no two lanes access different words of one bank.
-inline bool is_conflict_free(lane_mask mask, const std::uint32_t* at) {
-    std::uint32_t word_of_bank[32];
-    std::uint32_t different = 0;
-    if (mask == all_lanes) {
-        for (unsigned l = 0; l < lanes; ++l) {
-            word_of_bank[at[l] >> 2 & 31] = at[l] >> 2;
-        }
-        for (unsigned l = 0; l < lanes; ++l) {
-            different |= word_of_bank[at[l] >> 2 & 31] ^ (at[l] >> 2);
-        }
-    } else {
-        each_lane(mask, [&](unsigned l) { word_of_bank[at[l] >> 2 & 31] = at[l] >> 2; });
-        each_lane(mask, [&](unsigned l) { different |= word_of_bank[at[l] >> 2 & 31] ^ (at[l] >> 2); });
-    }
-    return different == 0;
-}
-
 // Every lane's neighbour (the lane whose number differs in bit `bit`) is inactive, or has the same address.
 inline bool is_shared_by_neighbours(lane_mask mask, const std::uint32_t* at, unsigned bit) {
     bool shared = true;
@@ -145,6 +127,42 @@ inline bool is_shared_by_neighbours(lane_mask mask, const std::uint32_t* at, uns
 
 inline lane_mask lanes_from(unsigned first, unsigned count) {
     return count == 32 ? all_lanes : ((1u << count) - 1) << first;
+}
+
+// How many different words the busiest of the 32 banks has.
+inline unsigned most_in_a_bank(std::uint32_t* words, unsigned n) {
+    std::uint32_t low = ~0u;
+    std::uint32_t high = 0;
+    for (unsigned k = 0; k < n; ++k) {
+        low = words[k] < low ? words[k] : low;
+        high = words[k] > high ? words[k] : high;
+    }
+    unsigned most = 0;
+    if ((high >> 5) - (low >> 5) < 64) { // within 8 KiB, a bit for each word of a bank
+        std::uint64_t rows[32] = {};
+        for (unsigned k = 0; k < n; ++k) {
+            rows[words[k] & 31] |= 1ull << ((words[k] >> 5) - (low >> 5));
+        }
+        for (const std::uint64_t r : rows) {
+            const auto here = static_cast<unsigned>(std::popcount(r));
+            most = here > most ? here : most;
+        }
+        return most;
+    }
+    for (; n != 0; ++most) { // each turn takes one word of each bank out of the list
+        std::uint32_t taken[32];
+        for (unsigned k = 0; k < n; ++k) {
+            taken[words[k] & 31] = words[k];
+        }
+        unsigned left = 0;
+        for (unsigned k = 0; k < n; ++k) {
+            const std::uint32_t word = words[k];
+            words[left] = word;
+            left += taken[word & 31] != word ? 1u : 0u;
+        }
+        n = left;
+    }
+    return most;
 }
 
 // A wavefront serves each of the 32 banks of 4 bytes once; lanes that access the same word share it. 8-byte accesses go by
@@ -163,23 +181,20 @@ inline bank_cost count_wavefronts(lane_mask mask, const std::uint32_t* at, unsig
         if (mine == 0) {
             continue;
         }
-        std::uint8_t count[32] = {};
-        std::uint32_t words[32][32];
-        unsigned worst = 1;
-        each_lane(mine, [&](unsigned l) {
-            for (unsigned k = 0; k < words_each; ++k) {
-                const std::uint32_t word = (at[l] >> 2) + k;
-                const unsigned bank = word & 31;
-                bool seen = false;
-                for (unsigned n = 0; n < count[bank]; ++n) {
-                    seen = seen || words[bank][n] == word;
-                }
-                if (!seen) {
-                    words[bank][count[bank]++] = word;
-                    worst = count[bank] > worst ? count[bank] : worst;
-                }
+        std::uint32_t words[128]; // of 16 lanes, 32 bytes each
+        unsigned n = 0;
+        if (words_each == 1 && mine == all_lanes) {
+            for (; n < lanes; ++n) {
+                words[n] = at[n] >> 2;
             }
-        });
+        } else {
+            each_lane(mine, [&](unsigned l) {
+                for (unsigned k = 0; k < words_each; ++k) {
+                    words[n++] = (at[l] >> 2) + k;
+                }
+            });
+        }
+        const unsigned worst = most_in_a_bank(words, n);
         cost.wavefronts += worst;
         cost.conflicts += worst - 1;
     }
@@ -201,7 +216,7 @@ inline bank_cost wavefronts_of(warp* w, lane_mask mask, const std::uint32_t* at,
         return count_wavefronts<Verb>(mask, at, bytes);
     }
     if ((step & 3) != 0 || !is_run(mask, at, at[first] - first * step, step)) {
-        return is_conflict_free(mask, at) ? bank_cost{1, 0} : count_wavefronts<Verb>(mask, at, bytes);
+        return count_wavefronts<Verb>(mask, at, bytes);
     }
     if (step == 0) {
         return {1, 0};

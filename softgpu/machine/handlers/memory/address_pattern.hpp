@@ -82,16 +82,10 @@ inline bool is_quarter(const address_pattern& p, unsigned from, std::uint32_t st
 
 inline pattern_shape shape_of(const address_pattern& p, lane_mask mask, std::uint32_t bytes) {
     const std::uint32_t first = first_lane(mask);
-    bool run = true;
-    bool uniform = true;
-    each_lane(mask, [&](unsigned l) {
-        run = run && p.offset[l] == (l - first) * bytes;
-        uniform = uniform && p.offset[l] == 0;
-    });
-    if (run) {
+    if (is_run(mask, p.offset, 0 - first * bytes, bytes)) {
         return pattern_shape::run;
     }
-    if (uniform) {
+    if (is_run(mask, p.offset, 0, 0)) {
         return pattern_shape::uniform;
     }
     if (mask != all_lanes) {
@@ -115,25 +109,25 @@ inline bool learn_pattern(address_pattern& p, lane_mask mask, const Address* at)
     std::int64_t low = 0;
     std::int64_t high = 0;
     p.key = 0;
-    each_lane(mask, [&](unsigned l) {
-        const auto apart = static_cast<std::int64_t>(std::uint64_t{at[l]} - std::uint64_t{origin});
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        const std::uint64_t here = (mask & (1u << l)) != 0 ? at[l] : origin;
+        const auto apart = static_cast<std::int64_t>(here - origin);
         p.offset[l] = static_cast<std::uint32_t>(apart);
         low = apart < low ? apart : low;
         high = apart > high ? apart : high;
-    });
+    }
     if (low < -far || high > far) {
         return false;
     }
     p.low = static_cast<std::uint32_t>(low);
     p.span = static_cast<std::uint32_t>(high - low) + Bytes;
     p.shape = shape_of(p, mask, Bytes);
-    if constexpr (global) {
-        for (std::uint8_t& known : p.sectors) {
-            known = 0;
-        }
+    if constexpr (global || Bytes < 4) {
+        std::memset(p.sectors, 0, sizeof(p.sectors));
     } else {
         const bank_cost load = count_wavefronts<verb::load>(mask, at, Bytes);
-        const bank_cost store = Bytes <= 4 ? load : count_wavefronts<verb::store>(mask, at, Bytes);
+        const bank_cost store = Bytes == 4 ? load : count_wavefronts<verb::store>(mask, at, Bytes);
         p.load_wavefronts = static_cast<std::uint16_t>(load.wavefronts);
         p.load_conflicts = static_cast<std::uint16_t>(load.conflicts);
         p.store_wavefronts = static_cast<std::uint16_t>(store.wavefronts);
@@ -143,10 +137,23 @@ inline bool learn_pattern(address_pattern& p, lane_mask mask, const Address* at)
     return true;
 }
 
-template <verb Verb>
-SOFTGPU_INLINE bank_cost cost_of(const address_pattern& p) {
-    return Verb == verb::load ? bank_cost{p.load_wavefronts, p.load_conflicts}
-                              : bank_cost{p.store_wavefronts, p.store_conflicts};
+// In shared memory, from this address of the first active lane on.
+template <verb Verb, unsigned Bytes>
+SOFTGPU_INLINE bank_cost cost_of(address_pattern& p, lane_mask mask, std::uint32_t first) {
+    if constexpr (Bytes >= 4) {
+        return Verb == verb::load ? bank_cost{p.load_wavefronts, p.load_conflicts}
+                                  : bank_cost{p.store_wavefronts, p.store_conflicts};
+    } else { // which lanes share a word depends on where in a word the first one is
+        std::uint8_t& known = p.sectors[first & 3];
+        if (known == 0) [[unlikely]] {
+            std::uint32_t at[lanes];
+            for (unsigned l = 0; l < lanes; ++l) {
+                at[l] = first + p.offset[l];
+            }
+            known = static_cast<std::uint8_t>(count_wavefronts<Verb>(mask, at, Bytes).wavefronts);
+        }
+        return {known, known - 1u};
+    }
 }
 
 // Distinct sectors that the pattern touches from this address of the first active lane on.

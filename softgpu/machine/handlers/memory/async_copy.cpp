@@ -4,6 +4,7 @@
 #include "softgpu/machine/run/memory/async_copy.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
+#include "softgpu/machine/run/memory/bulk_copy.hpp"
 #include "softgpu/machine/run/memory/mbarrier.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
 
@@ -86,7 +87,7 @@ const instruction* copy(const instruction* i, std::byte* /*frame*/, warp* w) {
             }
         }
         filled = (ignored >> l & 1u) != 0 ? 0 : filled;
-        const shared_place to = find_shared(i, w, l, bytes, "copy to");
+        const shared_place to = find_shared(i, w, l, bytes, "write");
         if (!to.fine) {
             next = nullptr;
             return;
@@ -181,6 +182,13 @@ const instruction* change_bytes(const instruction* i, std::byte* /*frame*/, warp
 template <bool Parity>
 const instruction* test_phase(const instruction* i, std::byte* frame, warp* w) {
     lane_mask over = 0;
+    std::uint32_t looked_at = ~0u; // lanes mostly look at one barrier: once is enough
+    each_lane(w->mask, [&](unsigned l) {
+        if (const shared_place p = find_shared(i, w, l, 8, "use a barrier in"); p.fine && p.offset != looked_at) {
+            finish_bulk_loads(w, p.offset);
+            looked_at = p.offset;
+        }
+    });
     const instruction* const next = each_object(i, w, [&](unsigned l, mbarrier b) -> const char* {
         const bool yes =
             Parity ? b.is_over_parity(read<std::uint32_t>(w, i->b)[l]) : b.is_over(read<std::uint64_t>(w, i->b)[l]);
@@ -201,9 +209,26 @@ const instruction* pending_count(const instruction* i, std::byte* frame, warp* w
     return i + 1;
 }
 
-handler choose_copy(const form& f) {
-    if (!f.has(suffix::async) || f.has(suffix::bulk) || f.has(suffix::reduce)) {
+// Of the block's own shared memory only.
+handler choose_bulk(const form& f) {
+    if (f.has(suffix::tensor) || f.has(suffix::multicast_cluster) || f.has(suffix::cp_mask)) {
         return nullptr;
+    }
+    if (f.has(suffix::commit_group) || f.has(suffix::wait_group) || f.has(suffix::prefetch)) {
+        return skip_bulk_group;
+    }
+    if (f.space == suffix::global) {
+        return f.has(suffix::bulk_group) ? run_bulk_store : nullptr;
+    }
+    return f.has(suffix::global) && f.has(suffix::mbarrier_complete_tx_bytes) ? start_bulk_load : nullptr;
+}
+
+handler choose_copy(const form& f) {
+    if (!f.has(suffix::async) || f.has(suffix::reduce)) {
+        return nullptr;
+    }
+    if (f.has(suffix::bulk)) {
+        return choose_bulk(f);
     }
     if (f.has(suffix::commit_group)) {
         return commit;

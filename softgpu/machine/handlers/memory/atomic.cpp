@@ -158,6 +158,10 @@ inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool 
         c.shared_atomic_lanes += n;
         c.shared_atomic_wavefronts += cost.wavefronts;
         c.shared_atomic_bank_conflicts += cost.conflicts;
+        // Lanes that meet at an address meet at its bank: mostly, so few of them that they need not be looked for.
+        if (cost.conflicts + (bytes <= 4 ? 1 : 2) <= c.atomic_worst_multiplicity) {
+            return;
+        }
     } else {
         ++c.atomic_requests;
         c.atomic_lanes += n;

@@ -180,6 +180,9 @@ SOFTGPU_INLINE void addresses(std::uint64_t* at, const instruction* i, warp* w) 
     }
 }
 
+// What stands for a shared address beyond 32 bits: out of bounds, and no less aligned than it is.
+inline constexpr std::uint32_t beyond_shared = 0xFFFFFFF0u;
+
 SOFTGPU_INLINE void shared_addresses(std::uint32_t* at, const instruction* i, warp* w) {
     if (i->width[1] == 4) [[likely]] {
         const auto offset = static_cast<std::uint32_t>(i->immediate);
@@ -192,7 +195,7 @@ SOFTGPU_INLINE void shared_addresses(std::uint32_t* at, const instruction* i, wa
         const auto* const a = read<std::uint64_t>(w, i->a);
         for (unsigned l = 0; l < lanes; ++l) {
             const std::uint64_t whole = a[l] + static_cast<std::uint64_t>(i->immediate);
-            at[l] = whole > 0xFFFFFFFFu ? 0xFFFFFFFFu : static_cast<std::uint32_t>(whole);
+            at[l] = whole > beyond_shared ? beyond_shared : static_cast<std::uint32_t>(whole);
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loads and stores in every space. First the lanes are located: bounds, alignment, counters, and where each lane's bytes
-// are. Then they are moved. 4- and 8-byte elements that match their registers have handlers of their own
-// (load_store_global.cpp, load_store_shared.cpp); everything else goes through one general mover here.
+// are. Then they are moved. Most accesses to global and shared memory have handlers of their own (load_store_global.cpp,
+// load_store_shared.cpp); everything else goes through one general mover here.
 #include "softgpu/machine/handlers/memory/load_store.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/lane_addresses.hpp"
@@ -221,10 +221,10 @@ handler choose_access(const form& f) {
     handler quick = nullptr;
     if (strong && f.vector > 1) {
         quick = nullptr; // each lane's vector at once
-    } else if (f.register_bytes == bytes && f.space == suffix::global) {
-        quick = quick_global<Verb>(bytes, f.vector);
-    } else if (f.register_bytes == bytes && (f.space == suffix::shared || f.space == suffix::shared_cta)) {
-        quick = quick_shared<Verb>(bytes, f.vector);
+    } else if (f.space == suffix::global) {
+        quick = quick_global<Verb>(bytes, f.vector, f.register_bytes);
+    } else if (f.space == suffix::shared || f.space == suffix::shared_cta) {
+        quick = quick_shared<Verb>(bytes, f.vector, f.register_bytes);
     }
     return quick != nullptr ? quick : any<Verb>(f);
 }
@@ -238,7 +238,77 @@ const instruction* no_policy(const instruction* i, std::byte* frame, warp* w) {
 
 const instruction* nothing(const instruction* i, std::byte* /*frame*/, warp* /*w*/) { return i + 1; }
 
+// Element k of the Ts, in a register of Rs.
+template <class R, class T>
+SOFTGPU_INLINE void spread(const instruction* i, R* d, unsigned k, lane_mask mask, const T* in) {
+    using whole = std::conditional_t<sizeof(T) == 8 || sizeof(R) == 8, std::uint64_t, std::uint32_t>;
+    const unsigned bits = 8 * (i->more & element_bytes_bits);
+    const unsigned down = 8 * sizeof(whole) - bits;
+    const unsigned up = down - k * bits;
+    if ((i->more & element_is_signed) != 0) {
+        map_lanes(
+            mask, d,
+            [=](T v) {
+                return static_cast<R>(static_cast<std::make_signed_t<whole>>(static_cast<whole>(v) << up) >> down);
+            },
+            in);
+    } else {
+        map_lanes(
+            mask, d, [=](T v) { return static_cast<R>(static_cast<whole>(static_cast<whole>(v) << up) >> down); }, in);
+    }
+}
+
+template <class R, class T>
+SOFTGPU_INLINE void collect(const instruction* i, const R* s, unsigned k, T* out) {
+    const unsigned bits = 8 * (i->more & element_bytes_bits);
+    const std::uint64_t all = ~0ull >> (64 - bits);
+    const unsigned up = k * bits;
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        const auto v = static_cast<T>((s[l] & all) << up);
+        out[l] = static_cast<T>(k == 0 ? v : out[l] | v);
+    }
+}
+
 } // namespace
+
+template <class T>
+void spread_lanes(const instruction* i, std::byte* frame, lane_mask mask, const T* in) {
+    const unsigned n = i->more >> element_count_shift & 0xFF;
+    for (unsigned k = 0; k < n; ++k) {
+        const place p = n == 1 ? i->d : i->places[k];
+        if (p == nowhere) {
+            continue;
+        }
+        switch (i->width[0]) {
+        case 2: spread(i, written<std::uint16_t>(frame, p), k, mask, in); break;
+        case 4: spread(i, written<std::uint32_t>(frame, p), k, mask, in); break;
+        default: spread(i, written<std::uint64_t>(frame, p), k, mask, in); break;
+        }
+    }
+}
+
+template <class T>
+void collect_lanes(const instruction* i, const warp* w, T* out) {
+    const unsigned n = i->more >> element_count_shift & 0xFF;
+    for (unsigned k = 0; k < n; ++k) {
+        const place p = n == 1 ? i->b : i->places[k];
+        switch (i->width[2]) {
+        case 1: collect(i, read<std::uint8_t>(w, p), k, out); break; // of constants
+        case 2: collect(i, read<std::uint16_t>(w, p), k, out); break;
+        case 4: collect(i, read<std::uint32_t>(w, p), k, out); break;
+        default: collect(i, read<std::uint64_t>(w, p), k, out); break;
+        }
+    }
+}
+#define SOFTGPU_NARROW(T)                                                                                              \
+    template void spread_lanes<T>(const instruction*, std::byte*, lane_mask, const T*);                                \
+    template void collect_lanes<T>(const instruction*, const warp*, T*);
+SOFTGPU_NARROW(std::uint8_t)
+SOFTGPU_NARROW(std::uint16_t)
+SOFTGPU_NARROW(std::uint32_t)
+SOFTGPU_NARROW(std::uint64_t)
+#undef SOFTGPU_NARROW
 
 handler choose_memory(const form& f) {
     if (f.has(suffix::async)) {

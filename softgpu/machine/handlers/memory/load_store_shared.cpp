@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Loads and stores of 4- and 8-byte elements in shared memory.
+// Loads and stores of elements of 8 bytes and fewer in shared memory.
 #include "softgpu/machine/handlers/memory/load_store.hpp"
-#include "softgpu/machine/handlers/memory/move_elements.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
 namespace {
 
 // Any access, and the way to the fault of a wrong one.
-template <class T, unsigned V, verb Verb>
+template <class E, verb Verb>
 __attribute__((noinline)) const instruction* shared_any(const instruction* i, std::byte* frame, warp* w) {
     alignas(64) std::uint32_t at[lanes];
     shared_addresses(at, i, w);
     located where;
-    if (!locate_shared<Verb>(i, w, w->mask, at, sizeof(T) * V, where)) {
+    if (!locate_shared<Verb>(i, w, w->mask, at, E::bytes, where)) {
         return nullptr;
     }
-    move<T, V, Verb>(i, frame, w, w->mask, where);
+    E::template move<Verb>(i, frame, w, w->mask, where);
     return i + 1;
 }
 
 // A pattern that is not the one met last: a run at once, anything else is learnt.
-template <class T, unsigned V, verb Verb>
+template <class E, verb Verb>
 __attribute__((noinline)) const instruction* shared_fresh(const instruction* i, std::byte* frame, warp* w) {
-    constexpr unsigned bytes = sizeof(T) * V;
+    constexpr unsigned bytes = E::bytes;
     const lane_mask mask = w->mask;
     alignas(64) std::uint32_t at[lanes];
     shared_addresses(at, i, w);
@@ -31,7 +30,7 @@ __attribute__((noinline)) const instruction* shared_fresh(const instruction* i, 
     located where;
     if (locate_shared_run<Verb>(w, mask, at, 0, bytes, where)) {
         learn_pattern<bytes>(pattern_of(i, w, mask, apart), mask, at);
-        move<T, V, Verb>(i, frame, w, mask, where);
+        E::template move<Verb>(i, frame, w, mask, where);
         return i + 1;
     }
     if (!check_shared<Verb>(i, w, mask, at, bytes)) {
@@ -40,46 +39,47 @@ __attribute__((noinline)) const instruction* shared_fresh(const instruction* i, 
     address_pattern& p = pattern_of(i, w, mask, apart);
     learn_pattern<bytes>(p, mask, at);
     if (w->host->count) {
-        count_shared<Verb>(w, mask, cost_of<Verb>(p), bytes);
+        count_shared<Verb>(w, mask, cost_of<Verb, bytes>(p, mask, at[first_lane(mask)]), bytes);
     }
-    move_pattern<T, V, Verb, true>(i, frame, w, mask, p, w->owner->shared + at[first_lane(mask)]);
+    E::template move_pattern<Verb, true>(i, frame, w, mask, p, w->owner->shared + at[first_lane(mask)]);
     return i + 1;
 }
 
-template <class T, unsigned V, verb Verb>
+template <class E, verb Verb>
 const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
-    constexpr unsigned bytes = sizeof(T) * V;
+    constexpr unsigned bytes = E::bytes;
     if (i->width[1] != 4) [[unlikely]] {
-        return shared_any<T, V, Verb>(i, frame, w);
+        return shared_any<E, Verb>(i, frame, w);
     }
     const lane_mask mask = w->mask;
     const auto* const at = read<std::uint32_t>(w, i->a);
     const std::uint32_t first = at[first_lane(mask)];
     const std::uint32_t apart = at[last_lane(mask)] - first;
-    const address_pattern& p = pattern_of(i, w, mask, apart);
+    address_pattern& p = pattern_of(i, w, mask, apart);
     if (p.key != pattern_key<bytes, false>(mask) || !has_pattern(p, mask, at, first)) [[unlikely]] {
-        return shared_fresh<T, V, Verb>(i, frame, w);
+        return shared_fresh<E, Verb>(i, frame, w);
     }
     const std::uint32_t origin = first + static_cast<std::uint32_t>(i->immediate);
     const std::uint32_t lowest = origin + p.low;
     const std::uint32_t size = w->host->launch->shared_bytes;
     if ((origin & (bytes - 1)) != 0 || lowest > size || p.span > size - lowest) [[unlikely]] {
-        return shared_any<T, V, Verb>(i, frame, w);
+        return shared_any<E, Verb>(i, frame, w);
     }
     if (w->host->count) {
-        count_shared<Verb>(w, mask, cost_of<Verb>(p), bytes);
+        count_shared<Verb>(w, mask, cost_of<Verb, bytes>(p, mask, origin), bytes);
     }
-    move_pattern<T, V, Verb, true>(i, frame, w, mask, p, w->owner->shared + origin);
+    E::template move_pattern<Verb, true>(i, frame, w, mask, p, w->owner->shared + origin);
     return go_on(i + 1, frame, w);
 }
 
 } // namespace
 
 template <verb Verb>
-handler quick_shared(unsigned element_bytes, unsigned elements) {
-    return choose_vector(element_bytes, elements, []<class T, unsigned V>() -> handler { return shared<T, V, Verb>; });
+handler quick_shared(unsigned element_bytes, unsigned elements, unsigned register_bytes) {
+    return choose_elements(element_bytes, elements, register_bytes,
+                           []<class E>() -> handler { return shared<E, Verb>; });
 }
-template handler quick_shared<verb::load>(unsigned, unsigned);
-template handler quick_shared<verb::store>(unsigned, unsigned);
+template handler quick_shared<verb::load>(unsigned, unsigned, unsigned);
+template handler quick_shared<verb::store>(unsigned, unsigned, unsigned);
 
 } // namespace softgpu::machine::SOFTGPU_TARGET

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tex, tld4, txq, suld, sust and suq by handles; see softgpu/machine/texture.hpp. Lanes go one by one.
+// tex, tld4, txq, suld, sust and suq by handles; see softgpu/machine/texture.hpp. Fetches go by warp, all else lane by lane.
 #include "softgpu/machine/texture.hpp"
 
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
+#include "softgpu/machine/handlers/memory/texture_sampling.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -80,36 +81,55 @@ std::uint32_t word(const instruction* i, warp* w, unsigned which, unsigned lane)
 
 template <bool Gather>
 const instruction* fetch(const instruction* i, std::byte* frame, warp* w) {
-    const instruction* const next = each_descriptor(i, w, [&](unsigned l, const texture_descriptor& t) {
-        texture_place p;
-        p.integers = (i->more & integer_coordinates) != 0;
-        for (unsigned k = 0; k < 3; ++k) {
-            const std::uint32_t bits = word(i, w, coordinates_at + k, l);
-            p.at[k] = std::bit_cast<float>(bits);
-            p.element[k] = static_cast<std::int32_t>(bits);
+    const auto words = [&](unsigned which) {
+        return i->places[which] == nowhere ? zero_lanes : read<std::uint32_t>(w, i->places[which]);
+    };
+    fetch_place p;
+    fetch_levels f;
+    p.integers = (i->more & integer_coordinates) != 0;
+    p.layer = words(layer_at);
+    f.level = words(level_at);
+    f.has_slopes = i->places[slopes_at] != nowhere;
+    for (unsigned k = 0; k < 3; ++k) {
+        p.at[k] = words(coordinates_at + k);
+        f.slope_x[k] = words(slopes_at + k);
+        f.slope_y[k] = words(slopes_at + 3 + k);
+    }
+    const auto g = static_cast<geometry>(i->more & geometry_bits);
+    alignas(64) std::uint64_t handles[lanes]; // results may take their place
+    std::memcpy(handles, read<std::uint64_t>(w, i->places[handle_at]), sizeof(handles));
+    texels r;
+    for (lane_mask rest = w->mask; rest != 0;) {
+        const unsigned first = first_lane(rest);
+        const std::uint64_t handle = handles[first];
+        const lane_mask here = rest & test_lanes([handle](std::uint64_t h) { return h == handle; }, handles);
+        const texture_descriptor* const t = descriptor_of(i, w, first);
+        if (t == nullptr) {
+            return nullptr;
         }
-        p.layer = word(i, w, layer_at, l);
-        if (t.levels > 1) {
-            p.level = std::bit_cast<float>(word(i, w, level_at, l));
-            p.has_slopes = i->places[slopes_at] != nowhere;
-            for (unsigned k = 0; k < 3; ++k) {
-                p.slope_x[k] = std::bit_cast<float>(word(i, w, slopes_at + k, l));
-                p.slope_y[k] = std::bit_cast<float>(word(i, w, slopes_at + 3 + k, l));
-            }
+        const unsigned channel = i->more >> channel_shift & 3;
+        if (!Gather && t->levels > 1) {
+            sample_levels(*t, g, p, f, here, r);
+        } else if (!Gather) {
+            exact_texels exact;
+            sample_level(*t, g, p, r, exact);
+        } else if (channel < t->channels) {
+            gather_four(*t, p, channel, r);
         }
-        const texel r = Gather ? gather(t, p, i->more >> channel_shift & 3)
-                               : sample(t, static_cast<geometry>(i->more & geometry_bits), p);
+        const unsigned given = !Gather ? t->channels : channel < t->channels ? 4 : 0;
         for (unsigned k = 0; k < 4; ++k) {
             if (i->places[values_at + k] != nowhere) {
-                written<std::uint32_t>(frame, i->places[values_at + k])[l] = r.channel[k];
+                map_lanes(
+                    here, written<std::uint32_t>(frame, i->places[values_at + k]), [](std::uint32_t v) { return v; },
+                    k < given ? r.channel[k] : zero_lanes);
             }
         }
-        return true;
-    });
-    if (next != nullptr && i->places[resident_at] != nowhere) {
+        rest &= ~here;
+    }
+    if (i->places[resident_at] != nowhere) {
         write_mask(frame, w, i->places[resident_at], all_lanes);
     }
-    return next;
+    return i + 1;
 }
 
 const instruction* query(const instruction* i, std::byte* frame, warp* w) {

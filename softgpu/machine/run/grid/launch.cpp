@@ -12,7 +12,7 @@
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/inspect/barrier_checks.hpp"
-#include "softgpu/machine/inspect/operation_races.hpp"
+#include "softgpu/machine/inspect/races/operation_races.hpp"
 #include "softgpu/machine/module/callees.hpp"
 #include "softgpu/machine/module/kernel_code.hpp"
 #include "softgpu/machine/module/shared_layout.hpp"

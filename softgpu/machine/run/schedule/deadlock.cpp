@@ -9,6 +9,7 @@
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/module/source_place.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
+#include "softgpu/memory/peers.hpp"
 
 namespace softgpu::machine {
 
@@ -87,8 +88,8 @@ bool host_may_write(const warp* w, const instruction* i) {
             continue;
         }
         for (lane_mask m = w->mask; m != 0; m &= m - 1) {
-            const auto found =
-                w->host->launch->memory->find(address_in(*read, w->frame, static_cast<unsigned>(std::countr_zero(m))));
+            const auto found = memory::peers::find_reachable(
+                *w->host->launch->memory, address_in(*read, w->frame, static_cast<unsigned>(std::countr_zero(m))));
             if (found && (found->kind == memory::allocation_kind::host_mapped ||
                           found->kind == memory::allocation_kind::managed)) {
                 return true;
@@ -152,14 +153,16 @@ std::string described_poll(const warp& w, const split& s) {
     const std::uint32_t source = reads_of(code, i).front();
     std::string text = "wait for a change of ";
     const instruction* const read = decoded(code, source);
-    const bool shared = code.source->instructions[source].space() == ptx::suffix::shared;
+    const ptx::instruction& reads = code.source->instructions[source];
+    const bool in_shared = reads.op == ptx::opcode::mbarrier || reads.space() == ptx::suffix::shared ||
+                           reads.space() == ptx::suffix::shared_cta;
     if (read != nullptr) {
         const std::uint64_t at = address_in(*read, s.frame, static_cast<unsigned>(std::countr_zero(s.mask)));
         char address[40];
-        std::snprintf(address, sizeof(address), "%s memory at 0x%llx", shared ? "shared" : "global",
+        std::snprintf(address, sizeof(address), "%s memory at 0x%llx", in_shared ? "shared" : "global",
                       static_cast<unsigned long long>(at));
         text += address;
-        const auto found = shared ? std::nullopt : w.host->launch->memory->find(at);
+        const auto found = in_shared ? std::nullopt : memory::peers::find_reachable(*w.host->launch->memory, at);
         if (found && !found->name.empty()) {
             text += " (" + found->name + ")";
         }

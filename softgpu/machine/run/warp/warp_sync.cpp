@@ -90,6 +90,22 @@ void hand_back_registers(warp* w, const instruction* i, lane_mask gathered) {
     });
 }
 
+void borrow_list(warp* w, const instruction* i, lane_mask gathered) {
+    each_other_frame(w, gathered, [&](const split& s) {
+        for (unsigned k = 0; k < i->width[3]; ++k) {
+            copy_lanes(w->frame, s.frame, i->places[k], i->width[0], s.mask);
+        }
+    });
+}
+
+void hand_back_list(warp* w, const instruction* i, lane_mask gathered) {
+    each_other_frame(w, gathered, [&](const split& s) {
+        for (unsigned k = 0; k < i->width[3]; ++k) {
+            copy_lanes(s.frame, w->frame, i->places[k], i->width[0], s.mask);
+        }
+    });
+}
+
 void release_lanes(warp* w, lane_mask gathered, const instruction* resume) {
     for (std::uint32_t k = 0; k < w->parked; ++k) {
         split& s = w->splits[k];

@@ -17,6 +17,9 @@ lane_mask members_of_first(warp* w, const std::uint32_t* named, const instructio
 // reads to the running split's frame, and what it has written back.
 void borrow_registers(warp* w, const instruction* i, lane_mask gathered);
 void hand_back_registers(warp* w, const instruction* i, lane_mask gathered);
+// The same with the registers of an instruction's list: width[3] of them, width[0] bytes a lane.
+void borrow_list(warp* w, const instruction* i, lane_mask gathered);
+void hand_back_list(warp* w, const instruction* i, lane_mask gathered);
 // After gather_lanes: the gathered splits, except the running one, go on at `resume`.
 void release_lanes(warp* w, lane_mask gathered, const instruction* resume);
 

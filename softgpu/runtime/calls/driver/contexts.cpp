@@ -2,10 +2,12 @@
 // Initialisation, contexts, and the calls that set up the device.
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
 #include "softgpu/runtime/calls/driver/runtime_calls.hpp"
+#include "softgpu/runtime/core/capture_rules.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -19,9 +21,18 @@ result create(driver_context** out, unsigned flags, int device) {
         auto made = std::make_unique<driver_context>();
         made->flags = flags;
         made->id = ++contexts.last_id;
+        made->device = device;
         *out = made.get();
         contexts.created.insert(std::move(made));
         context_stack().push_back(*out);
+        follow_context_stack();
+    });
+}
+
+error synchronize_device_of(const driver_context& c) {
+    return call([&](context& gpu, locked& lock) {
+        require_no_capture(checked_device(gpu, c.device).streams());
+        checked_device(gpu, c.device).synchronize(lock);
     });
 }
 
@@ -44,44 +55,41 @@ result cuInit(unsigned flags) {
 result cuDevicePrimaryCtxRetain(driver_context** out, int device) {
     return without_context([&] {
         require(out != nullptr);
-        require_device(device);
+        driver_context& primary = primary_of(device);
         const std::lock_guard lock(all_contexts().access);
-        ++all_contexts().retained;
-        *out = &all_contexts().primary;
+        ++primary.retained;
+        *out = &primary;
     });
 }
 
 // The device keeps its contents: only cuDevicePrimaryCtxReset discards them.
 result cuDevicePrimaryCtxRelease_v2(int device) {
     return without_context([&] {
-        require_device(device);
+        driver_context& primary = primary_of(device);
         const std::lock_guard lock(all_contexts().access);
-        require(all_contexts().retained != 0, error::device_uninitialized);
-        --all_contexts().retained;
+        require(primary.retained != 0, error::device_uninitialized);
+        --primary.retained;
     });
 }
 
 result cuDevicePrimaryCtxReset_v2(int device) {
-    return without_context([&] {
-        require_device(device);
-        return cudaDeviceReset();
-    });
+    return without_context(
+        [&] { return call([&](context& gpu, locked& lock) { checked_device(gpu, device).reset(lock); }); });
 }
 
 result cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
     return without_context([&] {
-        require_device(device);
-        all_contexts().primary.flags = flags;
-        return cudaSetDeviceFlags(flags);
+        primary_of(device).flags = flags;
+        return cudaInitDevice(device, flags, 1);
     });
 }
 
 result cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
     return without_context([&] {
         require(flags != nullptr && active != nullptr);
-        require_device(device);
-        *flags = all_contexts().primary.flags;
-        *active = all_contexts().retained != 0 || current_context().is_used_by_runtime() ? 1 : 0;
+        const driver_context& primary = primary_of(device);
+        *flags = primary.flags;
+        *active = primary.retained != 0 || all_devices().at(device).is_used_by_runtime() ? 1 : 0;
     });
 }
 
@@ -98,25 +106,32 @@ result cuCtxCreate_v4(driver_context** out, void*, unsigned flags, int device) {
 result cuCtxDestroy_v2(driver_context* c) {
     return without_context([&] {
         require(!checked(c).primary, error::device_uninitialized);
-        const error finished = cudaDeviceSynchronize();
+        const error finished = synchronize_device_of(*c);
         std::erase(context_stack(), c);
+        follow_context_stack();
         const std::lock_guard lock(all_contexts().access);
-        all_contexts().created.erase(all_contexts().created.find(c));
+        driver_contexts& all = all_contexts();
+        c->destroyed = true;
+        all.destroyed.push_back(std::move(all.created.extract(all.created.find(c)).value()));
         return finished;
     });
 }
 
 result cuCtxPushCurrent_v2(driver_context* c) {
-    return without_context([&] { context_stack().push_back(&checked(c)); });
+    return without_context([&] {
+        context_stack().push_back(&checked(c));
+        follow_context_stack();
+    });
 }
 
 result cuCtxPopCurrent_v2(driver_context** out) {
     return without_context([&] {
         require(!context_stack().empty(), error::device_uninitialized);
         if (out != nullptr) {
-            *out = context_stack().back();
+            *out = current_driver_context();
         }
         context_stack().pop_back();
+        follow_context_stack();
     });
 }
 
@@ -129,6 +144,7 @@ result cuCtxSetCurrent(driver_context* c) {
         if (next != nullptr) {
             context_stack().push_back(next);
         }
+        follow_context_stack();
     });
 }
 
@@ -142,15 +158,14 @@ result cuCtxGetCurrent(driver_context** out) {
 result cuCtxGetDevice(int* device) {
     return with_context([&] {
         require(device != nullptr);
-        *device = 0;
+        *device = current_driver_context()->device;
     });
 }
 
 result cuCtxGetDevice_v2(int* device, driver_context* c) {
     return without_context([&] {
         require(device != nullptr);
-        (void)checked(c == nullptr ? current_driver_context() : c);
-        *device = 0;
+        *device = checked(c == nullptr ? current_driver_context() : c).device;
     });
 }
 
@@ -186,10 +201,7 @@ result cuCtxGetApiVersion(driver_context* c, unsigned* version) {
 result cuCtxSynchronize() { return forward(cudaDeviceSynchronize); }
 
 result cuCtxSynchronize_v2(driver_context* c) {
-    return without_context([&] {
-        (void)checked(c == nullptr ? current_driver_context() : c);
-        return cudaDeviceSynchronize();
-    });
+    return without_context([&] { return synchronize_device_of(checked(c == nullptr ? current_driver_context() : c)); });
 }
 
 result cuCtxGetLimit(std::size_t* value, limit which) { return forward(cudaDeviceGetLimit, value, which); }
@@ -210,18 +222,12 @@ result cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 
 result cuCtxResetPersistingL2Cache() { return forward(cudaCtxResetPersistingL2Cache); }
 
-result cuCtxEnablePeerAccess(driver_context* c, unsigned) {
-    return with_context([&] {
-        (void)checked(c);
-        fail(error::peer_access_unsupported);
-    });
+result cuCtxEnablePeerAccess(driver_context* c, unsigned flags) {
+    return with_context([&] { return cudaDeviceEnablePeerAccess(checked(c).device, flags); });
 }
 
 result cuCtxDisablePeerAccess(driver_context* c) {
-    return with_context([&] {
-        (void)checked(c);
-        fail(error::peer_access_not_enabled);
-    });
+    return with_context([&] { return cudaDeviceDisablePeerAccess(checked(c).device); });
 }
 
 } // extern "C"

@@ -15,7 +15,7 @@ constexpr auto now = host_order::synchronous;
 constexpr auto later = host_order::asynchronous;
 
 result copy(void* destination, const void* source, std::size_t bytes, copy_kind kind, stream* on, host_order order) {
-    return on_device([&](context& gpu, locked& lock) {
+    return on_device(on, [&](context& gpu, locked& lock) {
         gpu.require_usable();
         enqueue_copy(gpu, lock, destination, source, bytes, kind, gpu.checked(on), order);
     });
@@ -90,7 +90,7 @@ void place(const side& s, const extent& size, std::size_t unit, std::size_t elem
 }
 
 result copy_box(const box& b, stream* handle, host_order order) {
-    return on_device([&](context& gpu, locked& lock) {
+    return on_device(handle, [&](context& gpu, locked& lock) {
         gpu.require_usable();
         stream& on = gpu.checked(handle);
         if (is_empty(b.size)) {
@@ -119,7 +119,7 @@ result copy_box(const Copy* c, stream* on, host_order order) {
 template <class Element>
 result fill(device_address at, std::size_t pitch, Element value, std::size_t width, std::size_t height, stream* handle,
             host_order order) {
-    return on_device([&](context& gpu, locked& lock) {
+    return on_device(handle, [&](context& gpu, locked& lock) {
         gpu.require_usable();
         stream& on = gpu.checked(handle);
         if (width == 0 || height == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device, number 0.
+// The devices.
 #include <algorithm>
 #include <cstring>
 
@@ -17,9 +17,9 @@ constexpr int driver_version = 13000;
 constexpr int first_attribute = 1;
 constexpr int last_attribute = 149;
 
-int attribute_of(const card& device, int which) {
+int attribute_of(const context& gpu, int which) {
     int value = 0;
-    if (!device_attribute(device, which, value)) {
+    if (!device_attribute(gpu.device(), gpu.number(), which, value)) {
         require(which >= first_attribute && which <= last_attribute);
         value = 0;
     }
@@ -30,7 +30,7 @@ result give_id(universal_id* id, int device) {
     return without_context([&] {
         require(id != nullptr);
         require_device(device);
-        const device_properties p = properties_of(current_context().device());
+        const device_properties p = properties_of(current_context().device(), device);
         static_assert(sizeof p.uuid == sizeof *id);
         std::memcpy(id, &p.uuid, sizeof *id);
     });
@@ -89,7 +89,7 @@ result cuDeviceGetAttribute(int* value, int which, int device) {
     return without_context([&] {
         require(value != nullptr);
         require_device(device);
-        *value = attribute_of(current_context().device(), which);
+        *value = attribute_of(all_devices().at(device), which);
     });
 }
 

@@ -48,6 +48,12 @@ result on_device(Body&& body) noexcept {
     return with_context([&] { return call(std::forward<Body>(body)); });
 }
 
+// The same with the device of a stream.
+template <class Body>
+result on_device(stream* of, Body&& body) noexcept {
+    return with_context([&] { return call(of, std::forward<Body>(body)); });
+}
+
 // A call of the runtime with the same arguments.
 template <class... Parameters, class... Arguments>
 result forward(error (*runtime_call)(Parameters...), Arguments... arguments) noexcept {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // cuGetProcAddress: entry points by name and version; cuGetExportTable; and the calls that are not there.
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <span>
 #include <string>
 
@@ -80,6 +82,27 @@ result find_versioned(const char* name, void** out, int version, unsigned long l
     return result::success;
 }
 
+// What NVIDIA's own runtime asks for when it starts. Other libraries, such as NVRTC, ask for other tables and do without.
+constexpr unsigned char runtime_table[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                             0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+
+// cuBLAS, cuRAND and others bring that runtime with them. One line for each library.
+void say_who_brings_runtime(const void* caller) {
+    report_exceptions("cuGetExportTable", [caller] {
+        static std::mutex mutex;
+        static std::set<std::string>& said = *new std::set<std::string>;
+        Dl_info where{};
+        const bool known = ::dladdr(caller, &where) != 0 && where.dli_fname != nullptr;
+        const std::string library = known ? where.dli_fname : "a library";
+        const std::lock_guard lock(mutex);
+        if (said.insert(library).second) {
+            report(library +
+                   " brings NVIDIA's own CUDA runtime, which does not run on the software GPU: its calls fail. "
+                   "NVIDIA's compiled libraries, such as cuBLAS and cuRAND, hold no PTX either");
+        }
+    });
+}
+
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -97,6 +120,10 @@ result cuGetProcAddress(const char* name, void** out, int version, unsigned long
 result cuGetExportTable(const void** table, const universal_id* id) {
     if (table == nullptr || id == nullptr) {
         return result::invalid_value;
+    }
+    static_assert(sizeof *id == sizeof runtime_table);
+    if (std::memcmp(id, runtime_table, sizeof runtime_table) == 0) {
+        say_who_brings_runtime(__builtin_return_address(0));
     }
     *table = nullptr;
     return result::not_found;

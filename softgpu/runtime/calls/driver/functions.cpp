@@ -85,7 +85,7 @@ private:
         std::size_t count = 0;
         const error e = call([&](context& gpu, locked&) {
             gpu.require_usable();
-            count = registry::instance().load(function_of(kernel), gpu).facts->parameter_offsets.size();
+            count = registry::instance().load(function_of(kernel), gpu).image.facts->parameter_offsets.size();
         });
         require(e == error::success, e);
         return count;

@@ -29,12 +29,15 @@ result allocate(device_address* at, std::size_t bytes, Allocate&& run) {
 
 void give_attribute(context& gpu, void* out, driver_pointer_attribute which, device_address at) {
     require(out != nullptr);
-    const auto found = gpu.memory().find(at);
+    context& home = home_of(gpu, at);
+    const auto found = memory_of(gpu, at).find(at);
     require(found.has_value());
     const bool on_host = found->kind == memory::allocation_kind::host_mapped;
     const bool managed = found->kind == memory::allocation_kind::managed;
     switch (which) {
-    case driver_pointer_attribute::context: *static_cast<driver_context**>(out) = current_driver_context(); return;
+    case driver_pointer_attribute::context:
+        *static_cast<driver_context**>(out) = &home == &gpu ? current_driver_context() : &primary_of(home.number());
+        return;
     case driver_pointer_attribute::memory_type:
         *static_cast<driver_memory_type*>(out) = on_host ? driver_memory_type::host : driver_memory_type::device;
         return;
@@ -46,7 +49,7 @@ void give_attribute(context& gpu, void* out, driver_pointer_attribute which, dev
     case driver_pointer_attribute::synchronous_operations: *static_cast<unsigned*>(out) = 0; return;
     case driver_pointer_attribute::buffer_id: *static_cast<std::uint64_t*>(out) = found->serial; return;
     case driver_pointer_attribute::is_managed: *static_cast<unsigned*>(out) = managed ? 1 : 0; return;
-    case driver_pointer_attribute::device_ordinal: *static_cast<int*>(out) = 0; return;
+    case driver_pointer_attribute::device_ordinal: *static_cast<int*>(out) = home.number(); return;
     case driver_pointer_attribute::range_start: *static_cast<device_address*>(out) = found->base; return;
     case driver_pointer_attribute::range_bytes: *static_cast<std::size_t*>(out) = found->bytes; return;
     case driver_pointer_attribute::mapped: *static_cast<unsigned*>(out) = 1; return;
@@ -149,11 +152,12 @@ result cuMemPoolSetAccess(memory_pool* pool, const memory_access* list, std::siz
 }
 
 result cuMemPrefetchAsync(device_address at, std::size_t bytes, int device, stream* on) {
-    return on_device([&](context& gpu, locked&) { prefetch(gpu, pointer_to(at), bytes, location_of(device), 0, on); });
+    return on_device(on,
+                     [&](context& gpu, locked&) { prefetch(gpu, pointer_to(at), bytes, location_of(device), 0, on); });
 }
 
 result cuMemPrefetchAsync_v2(device_address at, std::size_t bytes, memory_location to, unsigned flags, stream* on) {
-    return on_device([&](context& gpu, locked&) { prefetch(gpu, pointer_to(at), bytes, to, flags, on); });
+    return on_device(on, [&](context& gpu, locked&) { prefetch(gpu, pointer_to(at), bytes, to, flags, on); });
 }
 
 result cuMemAdvise(device_address at, std::size_t bytes, memory_advice what, int device) {
@@ -176,7 +180,7 @@ result cuMemRangeGetAttributes(void** data, std::size_t* data_bytes, range_attri
 
 result cuMemGetAddressRange_v2(device_address* base, std::size_t* bytes, device_address at) {
     return on_device([&](context& gpu, locked&) {
-        const auto found = gpu.memory().find(at);
+        const auto found = memory_of(gpu, at).find(at);
         require(found.has_value(), error::symbol_not_found); // CUDA_ERROR_NOT_FOUND, as the driver
         if (base != nullptr) {
             *base = found->base;
@@ -195,7 +199,7 @@ result cuPointerGetAttribute(void* out, driver_pointer_attribute which, device_a
 result cuPointerGetAttributes(unsigned count, const driver_pointer_attribute* which, void** out, device_address at) {
     return on_device([&](context& gpu, locked&) {
         require(count != 0 && which != nullptr && out != nullptr);
-        const bool known = gpu.memory().find(at).has_value();
+        const bool known = memory_of(gpu, at).find(at).has_value();
         for (unsigned i = 0; i < count; ++i) {
             const bool number = which[i] == driver_pointer_attribute::memory_type ||
                                 which[i] == driver_pointer_attribute::synchronous_operations ||
@@ -208,7 +212,7 @@ result cuPointerGetAttributes(unsigned count, const driver_pointer_attribute* wh
             } else if (!known) {
                 *static_cast<std::uint64_t*>(out[i]) = 0;
             } else if (which[i] == driver_pointer_attribute::host_pointer) {
-                const auto kind = gpu.memory().find(at)->kind;
+                const auto kind = memory_of(gpu, at).find(at)->kind;
                 const bool reachable =
                     kind == memory::allocation_kind::host_mapped || kind == memory::allocation_kind::managed;
                 *static_cast<void**>(out[i]) = reachable ? pointer_to(at) : nullptr;
@@ -223,7 +227,7 @@ result cuPointerGetAttributes(unsigned count, const driver_pointer_attribute* wh
 result cuPointerSetAttribute(const void* value, driver_pointer_attribute which, device_address at) {
     return on_device([&](context& gpu, locked&) {
         require(value != nullptr && which == driver_pointer_attribute::synchronous_operations);
-        require(gpu.memory().find(at).has_value());
+        require(memory_of(gpu, at).find(at).has_value());
     });
 }
 

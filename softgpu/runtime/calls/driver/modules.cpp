@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
@@ -80,6 +81,8 @@ std::string ptx_of(const void* code, const card& device) {
 
 result load(belongs where, library** out, const void* code, const jit_options& options) {
     return load_frame(where, [&](context& gpu) {
+        auto fresh = std::make_unique<library>();
+        fresh->device = where == belongs::to_context ? gpu.number() : -1;
         require(out != nullptr && code != nullptr);
         gpu.require_usable();
         options.set_log(jit_option::info_log, jit_option::info_log_bytes, {});
@@ -87,7 +90,7 @@ result load(belongs where, library** out, const void* code, const jit_options& o
         try {
             require_no_machine_code(code);
             const std::string unpacked = ptx_of(code, gpu.device());
-            made = &add_library(std::make_unique<library>(), unpacked.empty() ? code : unpacked.c_str());
+            made = &add_library(std::move(fresh), unpacked.empty() ? code : unpacked.c_str());
             registry::instance().load(*made->binary, gpu, "a module");
             if (unpacked.empty() &&
                 !made->binary->text.empty()) { // a compiler's client expects the errors of all kernels now
@@ -132,6 +135,7 @@ result unload(library* l) {
         gpu.require_usable();
         (void)checked(l);
         gpu.synchronize(lock);
+        gpu.wait_until_idle(lock); // other devices may run the code too
         remove_library(checked(l));
     });
 }
@@ -147,14 +151,14 @@ result get_kernel(function** out, library* l, const char* name) {
 result count_kernels(unsigned* count, library* l) {
     return on_device([&](context& gpu, locked&) {
         require(count != nullptr);
-        *count = static_cast<unsigned>(registry::instance().kernels_of(*checked(l).binary, gpu).size());
+        *count = static_cast<unsigned>(registry::instance().kernels_of(*checked(l).binary, home_of(gpu, l)).size());
     });
 }
 
 result list_kernels(function** out, unsigned count, library* l) {
     return on_device([&](context& gpu, locked&) {
         require(out != nullptr && count != 0);
-        for (const std::string& name : registry::instance().kernels_of(*checked(l).binary, gpu)) {
+        for (const std::string& name : registry::instance().kernels_of(*checked(l).binary, home_of(gpu, l))) {
             if (count-- == 0) {
                 return;
             }

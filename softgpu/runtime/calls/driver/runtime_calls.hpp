@@ -14,6 +14,7 @@ struct memory_pool;
 extern "C" {
 
 error cudaGetDeviceCount(int* count);
+error cudaInitDevice(int device, unsigned device_flags, unsigned flags);
 error cudaSetDeviceFlags(unsigned flags);
 error cudaDeviceReset();
 error cudaDeviceSynchronize();
@@ -28,6 +29,8 @@ error cudaCtxResetPersistingL2Cache();
 error cudaDeviceGetPCIBusId(char* text, int length, int device);
 error cudaDeviceGetByPCIBusId(int* device, const char* text);
 error cudaDeviceCanAccessPeer(int* can, int device, int peer);
+error cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+error cudaDeviceDisablePeerAccess(int peer);
 error cudaDeviceGetP2PAttribute(int* value, int attribute, int source, int destination);
 error cudaDeviceGetDefaultMemPool(memory_pool** pool, int device);
 error cudaDeviceGetMemPool(memory_pool** pool, int device);

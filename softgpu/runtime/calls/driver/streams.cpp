@@ -9,8 +9,9 @@ namespace {
 
 result give_capture(stream* s, capture_status* status, unsigned long long* id, graph** into,
                     graph_node* const** dependencies, const edge_data** data, std::size_t* count) {
-    return on_device(
-        [&](context& gpu, locked&) { give_capture_information(gpu, s, status, id, into, dependencies, data, count); });
+    return on_device(s, [&](context& gpu, locked&) {
+        give_capture_information(gpu, s, status, id, into, dependencies, data, count);
+    });
 }
 
 } // namespace
@@ -60,10 +61,10 @@ result cuStreamGetId(stream* s, unsigned long long* id) { return forward(cudaStr
 result cuStreamGetDevice(stream* s, int* device) { return forward(cudaStreamGetDevice, s, device); }
 
 result cuStreamGetCtx(stream* s, driver_context** out) {
-    return on_device([&](context& gpu, locked&) {
+    return on_device(s, [&](context& gpu, locked&) {
         require(out != nullptr);
         (void)gpu.checked(s);
-        *out = current_driver_context();
+        *out = &gpu == &current_context() ? current_driver_context() : &primary_of(gpu.number());
     });
 }
 

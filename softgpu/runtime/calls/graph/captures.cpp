@@ -8,7 +8,7 @@ namespace softgpu::runtime {
 namespace {
 
 error end_call(stream* handle, graph** out) {
-    return call([&](context& gpu, locked&) {
+    return call(handle, [&](context& gpu, locked&) {
         require(out != nullptr);
         *out = nullptr;
         gpu.require_usable();
@@ -47,7 +47,7 @@ void give_capture_information(context& gpu, stream* s, capture_status* status, u
 extern "C" {
 
 error cudaStreamBeginCapture(stream* s, capture_mode mode) {
-    return call([&](context& gpu, locked&) { begin_capture(gpu, s, nullptr, nullptr, 0, mode); });
+    return call(s, [&](context& gpu, locked&) { begin_capture(gpu, s, nullptr, nullptr, 0, mode); });
 }
 
 error cudaStreamBeginCapture_ptsz(stream* s, capture_mode mode) {
@@ -56,7 +56,7 @@ error cudaStreamBeginCapture_ptsz(stream* s, capture_mode mode) {
 
 error cudaStreamBeginCaptureToGraph(stream* s, graph* into, graph_node* const* before, const edge_data*,
                                     std::size_t count, capture_mode mode) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         require(into != nullptr);
         begin_capture(gpu, s, into, before, count, mode);
     });
@@ -72,7 +72,7 @@ error cudaStreamEndCapture(stream* s, graph** out) { return end_call(s, out); }
 error cudaStreamEndCapture_ptsz(stream* s, graph** out) { return end_call(of_this_thread(s), out); }
 
 error cudaStreamIsCapturing(stream* s, capture_status* status) {
-    return call([&](context& gpu, locked&) {
+    return call(s, [&](context& gpu, locked&) {
         require(status != nullptr);
         *status = capture_information_of(gpu, s).status;
     });

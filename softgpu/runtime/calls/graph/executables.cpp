@@ -10,7 +10,7 @@ namespace softgpu::runtime {
 namespace {
 
 error instantiate_call(executable_graph** out, graph* from, unsigned long long flags) {
-    return call([&](context& gpu, locked&) {
+    return call(from, [&](context& gpu, locked&) {
         require(out != nullptr);
         instantiate_result result{};
         *out = &instantiate(gpu, from, flags, result);
@@ -18,7 +18,7 @@ error instantiate_call(executable_graph** out, graph* from, unsigned long long f
 }
 
 error instantiate_call(executable_graph** out, graph* from, instantiate_parameters* p, bool own_default) {
-    return call([&](context& gpu, locked&) {
+    return call(from, [&](context& gpu, locked&) {
         require(out != nullptr && p != nullptr);
         p->error_node = nullptr;
         executable_graph& e = instantiate(gpu, from, p->flags, p->result);
@@ -30,7 +30,7 @@ error instantiate_call(executable_graph** out, graph* from, instantiate_paramete
 }
 
 error launch_call(executable_graph* e, stream* on) {
-    return call([&](context& gpu, locked&) {
+    return call(on, [&](context& gpu, locked&) {
         gpu.require_usable();
         executable_graph& what = checked(gpu, e);
         launch(gpu, what, gpu.checked(on));
@@ -82,7 +82,7 @@ error cudaGraphLaunch_ptsz(executable_graph* e, stream* on) { return launch_call
 
 // Nothing is uploaded; the call is a mark in the stream.
 error cudaGraphUpload(executable_graph* e, stream* on) {
-    return call([&](context& gpu, locked&) {
+    return call(on, [&](context& gpu, locked&) {
         gpu.require_usable();
         gpu.mark(gpu.checked(on), checked(gpu, e).last);
     });
@@ -92,7 +92,7 @@ error cudaGraphUpload_ptsz(executable_graph* e, stream* on) { return cudaGraphUp
 
 // Launches under way continue.
 error cudaGraphExecDestroy(executable_graph* e) {
-    return call([&](context& gpu, locked&) {
+    return call(e, [&](context& gpu, locked&) {
         executable_graph& old = checked(gpu, e);
         --*old.siblings;
         auto& all = gpu.part<executable_graphs>().all;
@@ -102,7 +102,7 @@ error cudaGraphExecDestroy(executable_graph* e) {
 }
 
 error cudaGraphExecUpdate(executable_graph* e, graph* from, update_information* information) {
-    return call([&](context& gpu, locked&) {
+    return call(e, [&](context& gpu, locked&) {
         require(information != nullptr);
         *information = {update_result::error, nullptr, nullptr};
         gpu.require_usable();
@@ -177,11 +177,13 @@ error cudaGraphExecChildGraphNodeSetParams(executable_graph* e, graph_node* n, g
 }
 
 error cudaGraphExecEventRecordNodeSetEvent(executable_graph* e, graph_node* n, event* what) {
-    return set_call(e, n, node_type::event_record, [&](context& gpu) { return event_work_of(gpu, what); });
+    return set_call(e, n, node_type::event_record,
+                    [&](context& gpu) { return event_work_of(gpu, what, node_type::event_record); });
 }
 
 error cudaGraphExecEventWaitNodeSetEvent(executable_graph* e, graph_node* n, event* what) {
-    return set_call(e, n, node_type::event_wait, [&](context& gpu) { return event_work_of(gpu, what); });
+    return set_call(e, n, node_type::event_wait,
+                    [&](context& gpu) { return event_work_of(gpu, what, node_type::event_wait); });
 }
 
 error cudaGraphExecNodeSetParams(executable_graph* e, graph_node* n, node_parameters* p) {

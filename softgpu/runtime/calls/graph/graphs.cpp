@@ -31,6 +31,7 @@ void give(const std::vector<graph_node*>& found, graph_node** out, std::size_t* 
 
 void give_edges(const std::vector<edge>& edges, graph_node** out, edge_data* data, std::size_t* count) {
     std::vector<graph_node*> found;
+    found.reserve(edges.size());
     for (const edge& e : edges) {
         found.push_back(e.node);
     }
@@ -107,7 +108,7 @@ error cudaGraphCreate(graph** out, unsigned flags) {
 }
 
 error cudaGraphDestroy(graph* g) {
-    return call([&](context& gpu, locked&) {
+    return call(g, [&](context& gpu, locked&) {
         auto& all = gpu.part<graph_state>().graphs;
         const auto at = all.find(g);
         require(at != all.end());
@@ -176,7 +177,7 @@ error cudaGraphGetRootNodes(graph* g, graph_node** out, std::size_t* count) {
 }
 
 error cudaUserObjectCreate(user_object** out, void* what, host_function destroy, unsigned references, unsigned flags) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context&, locked&) {
         constexpr unsigned no_destructor_synchronisation = 1; // the only supported value; the program must pass it
         require(out != nullptr && destroy != nullptr && flags == no_destructor_synchronisation);
         require(references != 0 && references <= 0x7FFFFFFF);
@@ -185,13 +186,13 @@ error cudaUserObjectCreate(user_object** out, void* what, host_function destroy,
         made->destroy = destroy;
         made->references = references;
         *out = made.get();
-        gpu.part<graph_state>().user_objects.insert(std::move(made));
+        user_objects().insert(std::move(made));
     });
 }
 
 error cudaUserObjectRetain(user_object* object, unsigned count) {
-    return call([&](context& gpu, locked&) {
-        const auto& all = gpu.part<graph_state>().user_objects;
+    return call([&](context&, locked&) {
+        const auto& all = user_objects();
         require(all.find(object) != all.end() && count != 0 && count <= 0x7FFFFFFF);
         retain(*object, count);
     });
@@ -199,7 +200,7 @@ error cudaUserObjectRetain(user_object* object, unsigned count) {
 
 error cudaUserObjectRelease(user_object* object, unsigned count) {
     return call([&](context& gpu, locked&) {
-        const auto& all = gpu.part<graph_state>().user_objects;
+        const auto& all = user_objects();
         require(all.find(object) != all.end() && count != 0 && count <= 0x7FFFFFFF);
         release(gpu, *object, count);
     });
@@ -208,7 +209,7 @@ error cudaUserObjectRelease(user_object* object, unsigned count) {
 error cudaGraphRetainUserObject(graph* g, user_object* object, unsigned count, unsigned flags) {
     return call([&](context& gpu, locked&) {
         constexpr unsigned move = 1;
-        const auto& all = gpu.part<graph_state>().user_objects;
+        const auto& all = user_objects();
         graph& in = checked(gpu, g);
         require(all.find(object) != all.end() && count != 0 && count <= 0x7FFFFFFF && flags <= move);
         if (flags == move) {
@@ -234,14 +235,13 @@ error cudaGraphReleaseUserObject(graph* g, user_object* object, unsigned count) 
 }
 
 error cudaDeviceGraphMemTrim(int device) {
-    return call([&](context&, locked&) { require_device(device); });
+    return call([&](context& gpu, locked&) { (void)checked_device(gpu, device); });
 }
 
 error cudaDeviceGetGraphMemAttribute(int device, graph_memory_attribute which, void* value) {
     return call([&](context& gpu, locked&) {
-        require_device(device);
+        const auto& state = checked_device(gpu, device).part<graph_memory>();
         require(value != nullptr);
-        const auto& state = gpu.part<graph_memory>();
         auto& out = *static_cast<std::uint64_t*>(value);
         switch (which) {
         case graph_memory_attribute::used_current: out = state.used(); return;
@@ -256,9 +256,8 @@ error cudaDeviceGetGraphMemAttribute(int device, graph_memory_attribute which, v
 // A high-water mark can only be reset.
 error cudaDeviceSetGraphMemAttribute(int device, graph_memory_attribute which, void* value) {
     return call([&](context& gpu, locked&) {
-        require_device(device);
+        auto& state = checked_device(gpu, device).part<graph_memory>();
         require(value != nullptr && *static_cast<const std::uint64_t*>(value) == 0);
-        auto& state = gpu.part<graph_memory>();
         require(which == graph_memory_attribute::used_high || which == graph_memory_attribute::reserved_high);
         (which == graph_memory_attribute::used_high ? state.used_high : state.reserved_high) = 0;
     });

@@ -68,7 +68,7 @@ void add_allocation(context& gpu, graph_node** out, graph* in, dependencies befo
                     allocate_parameters& p, const edge_data* data = nullptr) {
     require(out != nullptr && p.bytes != 0);
     require(p.pool.allocation == pool_allocation::pinned && p.pool.location.type == location_type::device);
-    require(p.pool.location.id == 0, error::invalid_device);
+    require(p.pool.location.id == gpu.number(), error::invalid_device);
     require(p.pool.handles == pool_handles::none && (p.access != nullptr || p.access_count == 0));
     graph& owner = runtime::checked(gpu, in);
     graph_node& made = add_node(gpu, owner, node_type::allocate, before, count, data);
@@ -104,7 +104,7 @@ void add_any(context& gpu, graph_node** out, graph* in, dependencies before, con
     case node_type::empty: add(gpu, out, in, before, count, p.type, empty_work{}, data); return;
     case node_type::event_wait:
     case node_type::event_record:
-        add(gpu, out, in, before, count, p.type, event_work_of(gpu, p.event.event), data);
+        add(gpu, out, in, before, count, p.type, event_work_of(gpu, p.event.event, p.type), data);
         return;
     case node_type::allocate: add_allocation(gpu, out, in, before, count, p.allocate, data); return;
     case node_type::free: add_free(gpu, out, in, before, count, p.free.pointer, data); return;
@@ -307,11 +307,12 @@ error cudaGraphAddEmptyNode(graph_node** out, graph* in, dependencies before, st
 
 error cudaGraphAddEventRecordNode(graph_node** out, graph* in, dependencies before, std::size_t count, event* e) {
     return add_call(out, in, before, count, node_type::event_record,
-                    [&](context& gpu) { return event_work_of(gpu, e); });
+                    [&](context& gpu) { return event_work_of(gpu, e, node_type::event_record); });
 }
 
 error cudaGraphAddEventWaitNode(graph_node** out, graph* in, dependencies before, std::size_t count, event* e) {
-    return add_call(out, in, before, count, node_type::event_wait, [&](context& gpu) { return event_work_of(gpu, e); });
+    return add_call(out, in, before, count, node_type::event_wait,
+                    [&](context& gpu) { return event_work_of(gpu, e, node_type::event_wait); });
 }
 
 error cudaGraphEventRecordNodeGetEvent(graph_node* n, event** e) {
@@ -329,11 +330,13 @@ error cudaGraphEventWaitNodeGetEvent(graph_node* n, event** e) {
 }
 
 error cudaGraphEventRecordNodeSetEvent(graph_node* n, event* e) {
-    return set_call(n, node_type::event_record, [&](context& gpu) { return event_work_of(gpu, e); });
+    return set_call(n, node_type::event_record,
+                    [&](context& gpu) { return event_work_of(gpu, e, node_type::event_record); });
 }
 
 error cudaGraphEventWaitNodeSetEvent(graph_node* n, event* e) {
-    return set_call(n, node_type::event_wait, [&](context& gpu) { return event_work_of(gpu, e); });
+    return set_call(n, node_type::event_wait,
+                    [&](context& gpu) { return event_work_of(gpu, e, node_type::event_wait); });
 }
 
 error cudaGraphAddMemAllocNode(graph_node** out, graph* in, dependencies before, std::size_t count,
@@ -351,7 +354,7 @@ error cudaGraphMemAllocNodeGetParams(graph_node* n, allocate_parameters* p) {
         const graph_allocation& a = *std::get<memory_work>(checked(gpu, n, node_type::allocate).work).what;
         *p = {};
         p->pool.allocation = pool_allocation::pinned;
-        p->pool.location = {location_type::device, 0};
+        p->pool.location = {location_type::device, gpu.number()};
         p->bytes = a.bytes;
         p->pointer = reinterpret_cast<void*>(a.base);
     });

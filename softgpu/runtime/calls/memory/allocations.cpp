@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // cudaMalloc and cudaFree, and what is known about a pointer.
 #include <limits>
+#include <optional>
 
+#include "softgpu/memory/peers.hpp"
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/calls/call.hpp"
@@ -25,10 +27,17 @@ std::size_t pitch_for(std::size_t width) {
 }
 
 void* allocate(context& gpu, locked& lock, std::size_t bytes, memory::allocation_kind kind) {
-    require_safe(gpu.streams());
+    require_safe(gpu);
     return bytes == 0 ? nullptr : reinterpret_cast<void*>(allocate_after_pending_frees(gpu, lock, [&] {
         return gpu.memory().allocate(bytes, kind);
     }));
+}
+
+// Whether other devices may use it as well.
+bool is_for_all(context& gpu, const void* pointer) {
+    const auto found =
+        gpu.is_alone() ? std::nullopt : memory_of(gpu, pointer).find(reinterpret_cast<memory::address>(pointer));
+    return found && found->kind == memory::allocation_kind::managed;
 }
 
 } // namespace
@@ -73,13 +82,14 @@ error cudaMalloc3D(pitched_pointer* pointer, extent size) {
 
 error cudaFree(void* pointer) {
     return call([&](context& gpu, locked& lock) {
-        require_safe(gpu.streams());
-        gpu.synchronize(lock);
+        context& home = home_of(gpu, pointer);
+        require_safe(home);
+        is_for_all(gpu, pointer) ? home.synchronize_all(lock) : home.synchronize(lock);
         if (pointer != nullptr) {
             const auto address = reinterpret_cast<memory::address>(pointer);
-            require_freeable(gpu, address);
-            if (!free_graph_memory(gpu, address)) {
-                release(gpu, address);
+            require_freeable(home, address);
+            if (!free_graph_memory(home, address)) {
+                release(home, address);
             }
         }
     });
@@ -106,12 +116,15 @@ error cudaPointerGetAttributes(pointer_attributes* attributes, const void* point
         attributes->device = no_device_number;
         attributes->device_pointer = nullptr;
         attributes->host_pointer = same;
-        const auto found = gpu.memory().find(reinterpret_cast<memory::address>(pointer));
+        context& home = home_of(gpu, pointer);
+        const auto found = memory_of(gpu, pointer).find(reinterpret_cast<memory::address>(pointer));
         if (!found) {
             return;
         }
-        attributes->device = 0;
-        attributes->device_pointer = same;
+        attributes->device = home.number();
+        attributes->device_pointer = memory::peers::find_reachable(gpu.memory(), found->base)
+                                         ? same
+                                         : nullptr; // of a device without peer access
         switch (found->kind) {
         case memory::allocation_kind::host_mapped: attributes->type = memory_type::host; break;
         case memory::allocation_kind::managed: attributes->type = memory_type::managed; break;

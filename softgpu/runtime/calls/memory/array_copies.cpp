@@ -68,7 +68,7 @@ void copy_plane(context& gpu, locked& lock, const end_of_copy& to, const end_of_
     rows.destination = rows_of(gpu, to, width, height);
     rows.source = rows_of(gpu, from, width, height);
     if (order == host_order::synchronous) {
-        require_safe(gpu.streams());
+        require_safe(gpu);
     } else if (is_capturing(on)) {
         capture_copy(gpu, on, in_elements(gpu, to, from, rows));
         return;

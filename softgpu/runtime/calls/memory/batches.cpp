@@ -98,7 +98,7 @@ extern "C" {
 error cudaMemPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::size_t count, memory_location* locations,
                                 std::size_t* location_indices, std::size_t location_count, unsigned long long flags,
                                 stream* on) {
-    return call([&](context& gpu, locked&) {
+    return call(on, [&](context& gpu, locked&) {
         require_pieces(pointers, sizes, count, flags, on);
         require(locations != nullptr);
         each_located(count, location_indices, location_count,
@@ -109,7 +109,7 @@ error cudaMemPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::size_t
 // The contents of a discarded range are undefined; here they stay as they are.
 error cudaMemDiscardBatchAsync(void** pointers, std::size_t* sizes, std::size_t count, unsigned long long flags,
                                stream* on) {
-    return call([&](context& gpu, locked&) {
+    return call(on, [&](context& gpu, locked&) {
         require_pieces(pointers, sizes, count, flags, on);
         for (std::size_t n = 0; n < count; ++n) {
             discard(gpu, pointers[n], sizes[n], on);

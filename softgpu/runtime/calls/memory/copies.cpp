@@ -19,9 +19,9 @@ void require_box(const copy_3d& p) {
             p.source_position.x <= p.source.pitch - p.extent.width);
 }
 
-copy_3d without_devices(const copy_3d_peer& p) {
-    require_device(p.source_device);
-    require_device(p.destination_device);
+copy_3d without_devices(context& gpu, const copy_3d_peer& p) {
+    (void)checked_device(gpu, p.source_device);
+    (void)checked_device(gpu, p.destination_device);
     return {.source_array = p.source_array,
             .source_position = p.source_position,
             .source = p.source,
@@ -32,14 +32,14 @@ copy_3d without_devices(const copy_3d_peer& p) {
             .kind = copy_kind::device_to_device};
 }
 
-const copy_3d& without_devices(const copy_3d& p) { return p; }
+const copy_3d& without_devices(context&, const copy_3d& p) { return p; }
 
 constexpr auto now = host_order::synchronous;
 constexpr auto later = host_order::asynchronous;
 
 error copy_bytes(void* destination, const void* source, std::size_t bytes, copy_kind kind, stream* on,
                  host_order order) {
-    return call([&](context& gpu, locked& lock) {
+    return call(on, [&](context& gpu, locked& lock) {
         gpu.require_usable();
         enqueue_copy(gpu, lock, destination, source, bytes, kind, gpu.checked(on), order);
     });
@@ -47,9 +47,9 @@ error copy_bytes(void* destination, const void* source, std::size_t bytes, copy_
 
 error copy_peer(void* destination, int destination_device, const void* source, int source_device, std::size_t bytes,
                 stream* on, host_order order) {
-    return call([&](context& gpu, locked& lock) {
-        require_device(destination_device);
-        require_device(source_device);
+    return call(on, [&](context& gpu, locked& lock) {
+        (void)checked_device(gpu, destination_device);
+        (void)checked_device(gpu, source_device);
         gpu.require_usable();
         enqueue_copy(gpu, lock, destination, source, bytes, copy_kind::device_to_device, gpu.checked(on), order);
     });
@@ -57,7 +57,7 @@ error copy_peer(void* destination, int destination_device, const void* source, i
 
 error copy_plane(void* destination, std::size_t destination_pitch, const void* source, std::size_t source_pitch,
                  std::size_t width, std::size_t height, copy_kind kind, stream* handle, host_order order) {
-    return call([&](context& gpu, locked& lock) {
+    return call(handle, [&](context& gpu, locked& lock) {
         gpu.require_usable();
         stream& on = gpu.checked(handle);
         require_kind(kind);
@@ -77,10 +77,10 @@ error copy_plane(void* destination, std::size_t destination_pitch, const void* s
 // Box: copy_3d or copy_3d_peer.
 template <class Box>
 error copy_box(const Box* what, stream* handle, host_order order) {
-    return call([&](context& gpu, locked& lock) {
+    return call(handle, [&](context& gpu, locked& lock) {
         require(what != nullptr);
         gpu.require_usable();
-        const copy_3d p = without_devices(*what);
+        const copy_3d p = without_devices(gpu, *what);
         stream& on = gpu.checked(handle);
         if (!is_empty(p.extent)) {
             require_box(p);

@@ -14,7 +14,7 @@ constexpr auto now = host_order::synchronous;
 constexpr auto later = host_order::asynchronous;
 
 error fill_bytes(void* pointer, int value, std::size_t bytes, stream* handle, host_order order) {
-    return call([&](context& gpu, locked& lock) {
+    return call(handle, [&](context& gpu, locked& lock) {
         gpu.require_usable();
         stream& on = gpu.checked(handle);
         if (bytes != 0) {
@@ -27,7 +27,7 @@ error fill_bytes(void* pointer, int value, std::size_t bytes, stream* handle, ho
 }
 
 error fill_rows(const pitched_pointer& p, int value, const extent& size, stream* handle, host_order order) {
-    return call([&](context& gpu, locked& lock) {
+    return call(handle, [&](context& gpu, locked& lock) {
         gpu.require_usable();
         stream& on = gpu.checked(handle);
         if (is_empty(size)) {

@@ -41,7 +41,7 @@ error cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
         require(pointer != nullptr);
         require((flags & ~(host_allocation_portable | host_allocation_mapped | host_allocation_write_combined)) == 0);
         gpu.require_usable();
-        require_safe(gpu.streams());
+        require_safe(gpu);
         *pointer = bytes == 0 ? nullptr : gpu.part<host_allocations>().allocate(bytes, flags);
     });
 }
@@ -50,15 +50,16 @@ error cudaMallocHost(void** pointer, std::size_t bytes) {
     return call([&](context& gpu, locked&) {
         require(pointer != nullptr);
         gpu.require_usable();
-        require_safe(gpu.streams());
+        require_safe(gpu);
         *pointer = bytes == 0 ? nullptr : gpu.part<host_allocations>().allocate(bytes, 0);
     });
 }
 
 error cudaFreeHost(void* pointer) {
-    return call([&](context& gpu, locked& lock) {
-        require_safe(gpu.streams());
-        gpu.synchronize(lock);
+    return call([&](context& current, locked& lock) {
+        context& gpu = home_of(current, pointer);
+        require_safe(gpu);
+        gpu.synchronize_all(lock);
         const bool valid = pointer == nullptr || gpu.part<host_allocations>().release(pointer);
         if (check::session* const s = valid ? nullptr : checking::current()) {
             s->host_finding("invalid free", "cudaFreeHost of what is no pinned memory, or no longer",
@@ -69,25 +70,29 @@ error cudaFreeHost(void* pointer) {
 }
 
 error cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
-    return call([&](context& gpu, locked&) {
+    return call([&](context& current, locked&) {
+        context& gpu = home_of(current, pointer);
         require(pointer != nullptr && bytes != 0);
         require((flags & ~(host_register_portable | host_register_mapped | host_register_io_memory |
                            host_register_read_only)) == 0);
         gpu.require_usable();
-        require_safe(gpu.streams());
+        require_safe(gpu);
         const auto known = gpu.part<host_allocations>().find(pointer);
         require(!gpu.memory().find(reinterpret_cast<memory::address>(pointer)) || (known && known->registered));
         require(is_mapped(reinterpret_cast<std::uintptr_t>(pointer), bytes));
-        require(gpu.part<host_allocations>().register_range(pointer, bytes, flags),
-                error::host_memory_already_registered);
+        for (const auto& any : gpu.group().members()) {
+            require(!any->part<host_allocations>().meets(pointer, bytes), error::host_memory_already_registered);
+        }
+        gpu.part<host_allocations>().register_range(pointer, bytes, flags);
     });
 }
 
 error cudaHostUnregister(void* pointer) {
-    return call([&](context& gpu, locked& lock) {
+    return call([&](context& current, locked& lock) {
         require(pointer != nullptr);
-        require_safe(gpu.streams());
-        gpu.synchronize(lock);
+        context& gpu = home_of(current, pointer);
+        require_safe(gpu);
+        gpu.synchronize_all(lock);
         const auto range = gpu.part<host_allocations>().find(pointer);
         require(range.has_value(), error::host_memory_not_registered);
         require(range->registered && range->base == pointer);
@@ -99,7 +104,7 @@ error cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
     return call([&](context& gpu, locked&) {
         require(device != nullptr && flags == 0);
         gpu.require_usable();
-        require(gpu.part<host_allocations>().find(host).has_value());
+        require(home_of(gpu, host).part<host_allocations>().find(host).has_value());
         *device = host;
     });
 }
@@ -108,7 +113,7 @@ error cudaHostGetFlags(unsigned* flags, void* host) {
     return call([&](context& gpu, locked&) {
         require(flags != nullptr);
         gpu.require_usable();
-        const auto range = gpu.part<host_allocations>().find(host);
+        const auto range = home_of(gpu, host).part<host_allocations>().find(host);
         require(range.has_value());
         *flags = (range->flags & ~host_allocation_portable) | host_allocation_mapped;
     });

@@ -21,11 +21,8 @@ void give(void* data, std::size_t data_bytes, range_attribute which, const manag
     case range_attribute::read_mostly: out[0] = advice.read_mostly ? 1 : 0; return;
     case range_attribute::preferred_location: out[0] = number_of(advice.preferred); return;
     case range_attribute::accessed_by:
-        for (int& place : out) {
-            place = no_device_number;
-        }
-        if (advice.accessed_by_device) {
-            out[0] = 0;
+        for (auto next = advice.accessed_by.begin(); int& place : out) {
+            place = next == advice.accessed_by.end() ? no_device_number : *next++;
         }
         return;
     case range_attribute::last_prefetch_location: out[0] = number_of(advice.last_prefetch); return;

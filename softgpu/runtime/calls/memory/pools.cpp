@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stream-ordered allocator and its pools.
+#include <algorithm>
 #include <cstdint>
 
 #include "softgpu/runtime/abi/memory.hpp"
@@ -10,14 +11,29 @@
 namespace softgpu::runtime {
 namespace {
 
+// The device of a pool. Throws invalid_value for an unknown handle.
+context& home_of_pool(context& gpu, const memory_pool* pool) {
+    for (const auto& other : gpu.group().members()) {
+        if (other->part<memory_pools>().contains(pool)) {
+            return *other;
+        }
+    }
+    fail(error::invalid_value);
+}
+
 memory_pool& checked(context& gpu, memory_pool* pool) {
-    require(gpu.part<memory_pools>().contains(pool));
+    (void)home_of_pool(gpu, pool);
     return *pool;
 }
 
-void require_place(const memory_location* at) {
+void choose(context& gpu, memory_pool* pool) {
+    require(&home_of_pool(gpu, pool) == &gpu);
+    gpu.part<memory_pools>().choose(*pool);
+}
+
+context& device_at(context& gpu, const memory_location* at) {
     require(at != nullptr && at->type == location_type::device);
-    require_device(at->id);
+    return checked_device(gpu, at->id);
 }
 
 } // namespace
@@ -26,9 +42,9 @@ void require_place(const memory_location* at) {
 extern "C" {
 
 error cudaMallocAsync(void** pointer, std::size_t bytes, stream* on) {
-    return call([&](context& gpu, locked& lock) {
+    return call(on, [&](context& gpu, locked& lock) {
         require(pointer != nullptr);
-        enqueue_allocation(gpu, lock, pointer, bytes, gpu.part<memory_pools>().current(), on);
+        enqueue_allocation(gpu, lock, pointer, bytes, gpu, gpu.part<memory_pools>().current(), on);
     });
 }
 
@@ -37,9 +53,9 @@ error cudaMallocAsync_ptsz(void** pointer, std::size_t bytes, stream* on) {
 }
 
 error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, memory_pool* pool, stream* on) {
-    return call([&](context& gpu, locked& lock) {
+    return call(on, [&](context& gpu, locked& lock) {
         require(pointer != nullptr);
-        enqueue_allocation(gpu, lock, pointer, bytes, checked(gpu, pool), on);
+        enqueue_allocation(gpu, lock, pointer, bytes, home_of_pool(gpu, pool), *pool, on);
     });
 }
 
@@ -48,7 +64,7 @@ error cudaMallocFromPoolAsync_ptsz(void** pointer, std::size_t bytes, memory_poo
 }
 
 error cudaFreeAsync(void* pointer, stream* on) {
-    return call([&](context& gpu, locked&) {
+    return call(on, [&](context& gpu, locked&) {
         gpu.require_usable();
         stream& in = gpu.checked(on);
         if (pointer != nullptr) {
@@ -62,47 +78,39 @@ error cudaFreeAsync_ptsz(void* pointer, stream* on) { return cudaFreeAsync(point
 error cudaDeviceGetDefaultMemPool(memory_pool** pool, int device) {
     return call([&](context& gpu, locked&) {
         require(pool != nullptr);
-        require_device(device);
-        *pool = &gpu.part<memory_pools>().standard();
+        *pool = &checked_device(gpu, device).part<memory_pools>().standard();
     });
 }
 
 error cudaDeviceGetMemPool(memory_pool** pool, int device) {
     return call([&](context& gpu, locked&) {
         require(pool != nullptr);
-        require_device(device);
-        *pool = &gpu.part<memory_pools>().current();
+        *pool = &checked_device(gpu, device).part<memory_pools>().current();
     });
 }
 
 error cudaDeviceSetMemPool(int device, memory_pool* pool) {
-    return call([&](context& gpu, locked&) {
-        require_device(device);
-        gpu.part<memory_pools>().choose(checked(gpu, pool));
-    });
+    return call([&](context& gpu, locked&) { choose(checked_device(gpu, device), pool); });
 }
 
 error cudaMemGetDefaultMemPool(memory_pool** pool, memory_location* at, pool_allocation kind) {
     return call([&](context& gpu, locked&) {
         require(pool != nullptr && kind == pool_allocation::pinned);
-        require_place(at);
-        *pool = &gpu.part<memory_pools>().standard();
+        *pool = &device_at(gpu, at).part<memory_pools>().standard();
     });
 }
 
 error cudaMemGetMemPool(memory_pool** pool, memory_location* at, pool_allocation kind) {
     return call([&](context& gpu, locked&) {
         require(pool != nullptr && kind == pool_allocation::pinned);
-        require_place(at);
-        *pool = &gpu.part<memory_pools>().current();
+        *pool = &device_at(gpu, at).part<memory_pools>().current();
     });
 }
 
 error cudaMemSetMemPool(memory_location* at, pool_allocation kind, memory_pool* pool) {
     return call([&](context& gpu, locked&) {
         require(kind == pool_allocation::pinned);
-        require_place(at);
-        gpu.part<memory_pools>().choose(checked(gpu, pool));
+        choose(device_at(gpu, at), pool);
     });
 }
 
@@ -111,21 +119,23 @@ error cudaMemPoolCreate(memory_pool** pool, const pool_properties* properties) {
         require(pool != nullptr && properties != nullptr);
         gpu.require_usable();
         require(properties->allocation == pool_allocation::pinned &&
-                properties->location.type == location_type::device && properties->location.id == 0);
+                properties->location.type == location_type::device && properties->location.id >= 0 &&
+                properties->location.id < gpu.group().count());
         if (properties->handles != pool_handles::none) {
             fail(error::not_supported,
                  "a memory pool whose allocations can be shared between processes is not supported");
         }
-        *pool = &gpu.part<memory_pools>().create(properties->max_bytes);
+        context& home = checked_device(gpu, properties->location.id);
+        *pool = &home.part<memory_pools>().create(properties->max_bytes);
     });
 }
 
 error cudaMemPoolDestroy(memory_pool* pool) {
     return call([&](context& gpu, locked&) {
-        checked(gpu, pool);
-        require(pool != &gpu.part<memory_pools>().standard());
+        auto& pools = home_of_pool(gpu, pool).part<memory_pools>();
+        require(pool != &pools.standard());
         gpu.require_usable();
-        gpu.part<memory_pools>().destroy(*pool);
+        pools.destroy(*pool);
     });
 }
 
@@ -180,19 +190,33 @@ error cudaMemPoolSetAttribute(memory_pool* pool, pool_attribute which, void* val
 error cudaMemPoolGetAccess(access_flags* flags, memory_pool* pool, memory_location* at) {
     return call([&](context& gpu, locked&) {
         require(flags != nullptr);
-        checked(gpu, pool);
-        require_place(at);
-        *flags = access_flags::read_write;
+        const context& home = home_of_pool(gpu, pool);
+        context& user = device_at(gpu, at);
+        const bool open = &user == &home || std::ranges::find(pool->open_to, &user.memory()) != pool->open_to.end();
+        *flags = open ? access_flags::read_write : access_flags::none;
     });
 }
 
 error cudaMemPoolSetAccess(memory_pool* pool, const memory_access* list, std::size_t count) {
     return call([&](context& gpu, locked&) {
         require(list != nullptr || count == 0);
-        checked(gpu, pool);
+        context& home = home_of_pool(gpu, pool);
         for (std::size_t i = 0; i < count; ++i) {
-            require_place(&list[i].location);
-            require(list[i].flags == access_flags::read_write); // a device's own pool cannot be closed to it
+            context& user = device_at(gpu, &list[i].location);
+            require(list[i].flags == access_flags::read_write ||
+                    (list[i].flags == access_flags::none && &user != &home)); // a pool cannot be closed to its device
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            context& user = device_at(gpu, &list[i].location);
+            auto& pools = home.part<memory_pools>();
+            if (&user == &home) {
+                continue;
+            }
+            if (list[i].flags == access_flags::none) {
+                pools.close(*pool, user.memory());
+            } else {
+                pools.open(*pool, user.memory());
+            }
         }
     });
 }

@@ -15,9 +15,10 @@ error copy_in(const void* symbol, const void* source, std::size_t bytes, std::si
               host_order order) {
     return call([&](context& gpu, locked& lock) {
         gpu.require_usable();
-        stream& in = gpu.checked(on);
+        context& home = home_of(gpu, on);
+        stream& in = home.checked(on);
         require_to_device(kind);
-        enqueue_copy(gpu, lock, place_in_symbol(gpu, symbol, bytes, offset), source, bytes, kind, in, order);
+        enqueue_copy(home, lock, place_in_symbol(gpu, symbol, bytes, offset), source, bytes, kind, in, order);
     });
 }
 
@@ -25,9 +26,10 @@ error copy_out(void* destination, const void* symbol, std::size_t bytes, std::si
                host_order order) {
     return call([&](context& gpu, locked& lock) {
         gpu.require_usable();
-        stream& in = gpu.checked(on);
+        context& home = home_of(gpu, on);
+        stream& in = home.checked(on);
         require_from_device(kind);
-        enqueue_copy(gpu, lock, destination, place_in_symbol(gpu, symbol, bytes, offset), bytes, kind, in, order);
+        enqueue_copy(home, lock, destination, place_in_symbol(gpu, symbol, bytes, offset), bytes, kind, in, order);
     });
 }
 

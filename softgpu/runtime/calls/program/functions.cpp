@@ -15,16 +15,16 @@ constexpr int most_threads = 1024;
 void set_attribute(context& gpu, function& f, function_attribute which, int value) {
     switch (which) {
     case function_attribute::max_dynamic_shared_bytes: {
-        const kernel_image& image = registry::instance().load(f, gpu);
+        function_on_device& here = registry::instance().load(f, gpu);
+        const std::uint32_t taken = here.image.facts->static_shared_bytes;
         const auto limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin);
-        require(value >= 0 && image.facts->static_shared_bytes <= limit &&
-                static_cast<std::uint32_t>(value) <= limit - image.facts->static_shared_bytes);
-        f.max_dynamic_shared = value;
+        require(value >= 0 && taken <= limit && static_cast<std::uint32_t>(value) <= limit - taken);
+        here.max_dynamic_shared = value;
         return;
     }
     case function_attribute::preferred_shared_carveout:
         require(value >= -1 && value <= 100);
-        f.preferred_carveout = value;
+        f.on[gpu.number()].preferred_carveout = value;
         return;
     case function_attribute::cluster_dimensions_must_be_set:
     case function_attribute::required_cluster_width:
@@ -47,7 +47,8 @@ error cudaFuncGetAttributes(function_attributes* out, const void* kernel) {
         require(out != nullptr);
         gpu.require_usable();
         function& f = function_of(kernel);
-        const machine::kernel_facts& facts = *registry::instance().load(f, gpu).facts;
+        const function_on_device& here = registry::instance().load(f, gpu);
+        const machine::kernel_facts& facts = *here.image.facts;
         *out = {};
         out->shared_bytes = facts.static_shared_bytes;
         out->constant_bytes = facts.constant_bytes;
@@ -57,8 +58,9 @@ error cudaFuncGetAttributes(function_attributes* out, const void* kernel) {
         out->registers = static_cast<int>(registers_of(gpu.device(), facts));
         out->ptx_version = static_cast<int>(facts.ptx_target);
         out->binary_version = static_cast<int>(gpu.device().compute_capability());
-        out->max_dynamic_shared_bytes = static_cast<int>(max_dynamic_shared(gpu.device(), facts, f.max_dynamic_shared));
-        out->preferred_shared_carveout = f.preferred_carveout;
+        out->max_dynamic_shared_bytes =
+            static_cast<int>(max_dynamic_shared(gpu.device(), facts, here.max_dynamic_shared));
+        out->preferred_shared_carveout = here.preferred_carveout;
     });
 }
 
@@ -70,8 +72,8 @@ error cudaFuncSetAttribute(const void* kernel, function_attribute which, int val
 }
 
 error cudaKernelSetAttributeForDevice(const void* kernel, function_attribute which, int value, int device) {
-    return call([&](context& gpu, locked&) {
-        require_device(device);
+    return call([&](context& current, locked&) {
+        context& gpu = checked_device(current, device);
         gpu.require_usable();
         set_attribute(gpu, function_of(kernel), which, value);
     });
@@ -102,7 +104,7 @@ error cudaFuncGetParamInfo(const void* kernel, std::size_t index, std::size_t* o
     return call([&](context& gpu, locked&) {
         require(offset != nullptr);
         gpu.require_usable();
-        const machine::kernel_facts& facts = *registry::instance().load(function_of(kernel), gpu).facts;
+        const machine::kernel_facts& facts = *registry::instance().load(function_of(kernel), gpu).image.facts;
         require(index < facts.parameter_offsets.size());
         *offset = facts.parameter_offsets[index];
         if (bytes != nullptr) {

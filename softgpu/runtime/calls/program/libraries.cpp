@@ -57,6 +57,7 @@ error cudaLibraryUnload(library* handle) {
         gpu.require_usable();
         (void)checked(handle);
         gpu.synchronize(lock);
+        gpu.wait_until_idle(lock); // other devices may run the code too
         remove_library(checked(handle));
     });
 }

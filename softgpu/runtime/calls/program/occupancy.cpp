@@ -13,11 +13,12 @@ namespace {
 
 std::uint32_t occupancy(context& gpu, const void* kernel, int threads, std::size_t dynamic_shared) {
     function& f = function_of(kernel);
-    const kernel_image& image = registry::instance().load(f, gpu);
-    if (dynamic_shared > max_dynamic_shared(gpu.device(), *image.facts, f.max_dynamic_shared)) {
+    const function_on_device& here = registry::instance().load(f, gpu);
+    if (dynamic_shared > max_dynamic_shared(gpu.device(), *here.image.facts, here.max_dynamic_shared)) {
         return 0;
     }
-    return blocks_per_multiprocessor(gpu.device(), *image.facts, static_cast<std::uint64_t>(threads), dynamic_shared);
+    return blocks_per_multiprocessor(gpu.device(), *here.image.facts, static_cast<std::uint64_t>(threads),
+                                     dynamic_shared);
 }
 
 } // namespace
@@ -50,14 +51,15 @@ error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* 
         gpu.require_usable();
         function& f = function_of(kernel);
         require(blocks > 0 && threads > 0);
-        const kernel_image& image = registry::instance().load(f, gpu);
+        const function_on_device& here = registry::instance().load(f, gpu);
+        const machine::kernel_facts& facts = *here.image.facts;
         require(static_cast<std::uint32_t>(blocks) <=
-                blocks_per_multiprocessor(gpu.device(), *image.facts, static_cast<std::uint64_t>(threads), 0));
+                blocks_per_multiprocessor(gpu.device(), facts, static_cast<std::uint64_t>(threads), 0));
         const auto granularity = static_cast<std::size_t>(gpu.device().shared_granularity);
         const std::size_t each =
             static_cast<std::size_t>(gpu.device().shared_per_multiprocessor / blocks) / granularity * granularity;
-        const std::size_t left = each - std::min<std::size_t>(each, image.facts->static_shared_bytes);
-        *bytes = std::min<std::size_t>(left, max_dynamic_shared(gpu.device(), *image.facts, f.max_dynamic_shared));
+        const std::size_t left = each - std::min<std::size_t>(each, facts.static_shared_bytes);
+        *bytes = std::min<std::size_t>(left, max_dynamic_shared(gpu.device(), facts, here.max_dynamic_shared));
     });
 }
 

@@ -41,17 +41,16 @@ error cudaDriverGetVersion(int* version) { return give_version(version); }
 error cudaGetDeviceProperties_v2(device_properties_12* out, int device) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr);
-        require_device(device);
-        *out = properties_12_of(gpu.device());
+        *out = properties_12_of(checked_device(gpu, device).device(), device);
     });
 }
 
 error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device, stream* on) {
-    return call([&](context& gpu, locked&) { prefetch(gpu, pointer, bytes, location_of(device), 0, on); });
+    return call(on, [&](context& gpu, locked&) { prefetch(gpu, pointer, bytes, location_of(device), 0, on); });
 }
 
 error cudaMemPrefetchAsync_v2(const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on) {
-    return call([&](context& gpu, locked&) { prefetch(gpu, pointer, bytes, to, flags, on); });
+    return call(on, [&](context& gpu, locked&) { prefetch(gpu, pointer, bytes, to, flags, on); });
 }
 
 error cudaMemAdvise(const void* pointer, std::size_t bytes, memory_advice what, int device) {
@@ -65,7 +64,7 @@ error cudaMemAdvise_v2(const void* pointer, std::size_t bytes, memory_advice wha
 error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources, const std::size_t* sizes,
                            std::size_t count, void*, std::size_t* attribute_indices, std::size_t attribute_count,
                            std::size_t* failed, stream* on) {
-    return call([&](context& gpu, locked& lock) {
+    return call(on, [&](context& gpu, locked& lock) {
         if (failed != nullptr) {
             *failed = static_cast<std::size_t>(-1); // no particular one
         }
@@ -75,7 +74,7 @@ error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources
 
 error cudaMemcpy3DBatchAsync(std::size_t count, batch_operation* operations, std::size_t* failed,
                              unsigned long long flags, stream* on) {
-    return call([&](context& gpu, locked& lock) {
+    return call(on, [&](context& gpu, locked& lock) {
         if (failed != nullptr) {
             *failed = static_cast<std::size_t>(-1); // no particular one
         }

@@ -29,13 +29,12 @@ error cudaDriverGetVersion(int* version) { return give_version(version); }
 error cudaGetDeviceProperties(device_properties* out, int device) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr);
-        require_device(device);
-        *out = properties_of(gpu.device());
+        *out = properties_of(checked_device(gpu, device).device(), device);
     });
 }
 
 error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on) {
-    return call([&](context& gpu, locked&) { prefetch(gpu, pointer, bytes, to, flags, on); });
+    return call(on, [&](context& gpu, locked&) { prefetch(gpu, pointer, bytes, to, flags, on); });
 }
 
 error cudaMemAdvise(const void* pointer, std::size_t bytes, memory_advice what, memory_location at) {
@@ -45,13 +44,13 @@ error cudaMemAdvise(const void* pointer, std::size_t bytes, memory_advice what, 
 error cudaMemcpyBatchAsync(void* const* destinations, const void* const* sources, const std::size_t* sizes,
                            std::size_t count, void*, std::size_t* attribute_indices, std::size_t attribute_count,
                            stream* on) {
-    return call([&](context& gpu, locked& lock) {
+    return call(on, [&](context& gpu, locked& lock) {
         copy_batch(gpu, lock, destinations, sources, sizes, count, attribute_indices, attribute_count, on);
     });
 }
 
 error cudaMemcpy3DBatchAsync(std::size_t count, batch_operation* operations, unsigned long long flags, stream* on) {
-    return call([&](context& gpu, locked& lock) { copy_batch_of_boxes(gpu, lock, operations, count, flags, on); });
+    return call(on, [&](context& gpu, locked& lock) { copy_batch_of_boxes(gpu, lock, operations, count, flags, on); });
 }
 
 error cudaMemcpy3DBatchAsync_ptsz(std::size_t count, batch_operation* operations, unsigned long long flags,

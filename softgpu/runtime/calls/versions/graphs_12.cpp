@@ -10,8 +10,9 @@ namespace {
 
 error capture_info(stream* s, capture_status* status, unsigned long long* id, graph** into,
                    graph_node* const** dependencies, const edge_data** data, std::size_t* count) {
-    return call(
-        [&](context& gpu, locked&) { give_capture_information(gpu, s, status, id, into, dependencies, data, count); });
+    return call(s, [&](context& gpu, locked&) {
+        give_capture_information(gpu, s, status, id, into, dependencies, data, count);
+    });
 }
 
 } // namespace
@@ -48,7 +49,7 @@ error cudaStreamGetCaptureInfo_v3_ptsz(stream* s, capture_status* status, unsign
 }
 
 error cudaStreamUpdateCaptureDependencies(stream* s, graph_node* const* nodes, std::size_t count, unsigned flags) {
-    return call([&](context& gpu, locked&) { update_capture_dependencies(gpu, s, nodes, count, flags); });
+    return call(s, [&](context& gpu, locked&) { update_capture_dependencies(gpu, s, nodes, count, flags); });
 }
 
 error cudaStreamUpdateCaptureDependencies_ptsz(stream* s, graph_node* const* nodes, std::size_t count, unsigned flags) {

@@ -12,8 +12,9 @@ extern "C" {
 
 error cudaStreamGetCaptureInfo(stream* s, capture_status* status, unsigned long long* id, graph** into,
                                graph_node* const** dependencies, const edge_data** data, std::size_t* count) {
-    return call(
-        [&](context& gpu, locked&) { give_capture_information(gpu, s, status, id, into, dependencies, data, count); });
+    return call(s, [&](context& gpu, locked&) {
+        give_capture_information(gpu, s, status, id, into, dependencies, data, count);
+    });
 }
 
 error cudaStreamGetCaptureInfo_ptsz(stream* s, capture_status* status, unsigned long long* id, graph** into,
@@ -23,7 +24,7 @@ error cudaStreamGetCaptureInfo_ptsz(stream* s, capture_status* status, unsigned 
 
 error cudaStreamUpdateCaptureDependencies(stream* s, graph_node* const* nodes, const edge_data*, std::size_t count,
                                           unsigned flags) {
-    return call([&](context& gpu, locked&) { update_capture_dependencies(gpu, s, nodes, count, flags); });
+    return call(s, [&](context& gpu, locked&) { update_capture_dependencies(gpu, s, nodes, count, flags); });
 }
 
 error cudaStreamUpdateCaptureDependencies_ptsz(stream* s, graph_node* const* nodes, const edge_data* data,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -124,8 +125,10 @@ std::uint64_t sectors_of(const turn& t, std::uint32_t bytes) {
 }
 
 struct access_text {
-    std::string load, store; // %r20.. or %rd20 hold the value, AT is the address
+    std::string load, store; // %r20 to %r23 hold the values, AT is the address
     std::uint32_t bytes;
+    std::uint32_t element = 4; // bytes that one of the registers stands for
+    bool is_signed = false;
 };
 
 const access_text accesses[] = {
@@ -134,6 +137,14 @@ const access_text accesses[] = {
      "mov.b64 %rd20, {%r20, %r21}; st.SPACE.u64 [AT], %rd20;", 8},
     {"ld.SPACE.v2.u32 {%r20, %r21}, [AT];", "st.SPACE.v2.u32 [AT], {%r20, %r21};", 8},
     {"ld.SPACE.v4.u32 {%r20, %r21, %r22, %r23}, [AT];", "st.SPACE.v4.u32 [AT], {%r20, %r21, %r22, %r23};", 16},
+    {"ld.SPACE.u8 %r20, [AT];", "st.SPACE.u8 [AT], %r20;", 1, 1},
+    {"ld.SPACE.s16 %r20, [AT];", "cvt.u16.u32 %h0, %r20; st.SPACE.u16 [AT], %h0;", 2, 2, true},
+    {"ld.SPACE.v2.u8 {%h0, %h1}, [AT]; cvt.u32.u16 %r20, %h0; cvt.u32.u16 %r21, %h1;",
+     "cvt.u64.u32 %rd20, %r20; cvt.u64.u32 %rd21, %r21; st.SPACE.v2.u8 [AT], {%rd20, %rd21};", 2, 1},
+    {"ld.SPACE.v4.s8 {%r20, %r21, %r22, %r23}, [AT];", "st.SPACE.v4.s8 [AT], {%r20, %r21, %r22, %r23};", 4, 1, true},
+    {"ld.SPACE.v4.s16 {%rd20, %rd21, %rd22, %rd23}, [AT]; cvt.u32.u64 %r20, %rd20; cvt.u32.u64 %r21, %rd21;\n"
+     "cvt.u32.u64 %r22, %rd22; cvt.u32.u64 %r23, %rd23;",
+     "st.SPACE.v4.u16 [AT], {%r20, %r21, %r22, %r23};", 8, 2, true},
 };
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
@@ -175,10 +186,16 @@ std::string body_of(const access_text& a, bool shared) {
 
 void check_turns(const access_text& a, bool shared, unsigned seed) {
     const std::vector<turn> all = turns(a.bytes, seed);
-    std::vector<std::uint32_t> memory(memory_bytes / 4);
+    std::vector<std::uint8_t> memory(memory_bytes);
     for (std::size_t k = 0; k < memory.size(); ++k) {
-        memory[k] = static_cast<std::uint32_t>(k * 2654435761u);
+        memory[k] = static_cast<std::uint8_t>(k * 2654435761u >> 24);
     }
+    const auto element_at = [&](std::uint32_t at) {
+        std::uint32_t v = 0;
+        std::memcpy(&v, memory.data() + at, a.element);
+        const unsigned unused = 32 - 8 * a.element;
+        return a.is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(v << unused) >> unused) : v;
+    };
     std::vector<std::uint32_t> table;
     std::vector<std::uint32_t> masks;
     for (const turn& t : all) {
@@ -194,17 +211,18 @@ void check_turns(const access_text& a, bool shared, unsigned seed) {
     std::uint64_t sectors = 0;
     std::uint64_t elements = 0;
     std::vector<std::uint32_t> expected(all.size() * 128);
-    const unsigned words = a.bytes / 4;
+    const unsigned words = a.bytes / a.element;
     for (std::size_t n = 0; n < all.size(); ++n) {
         const turn& t = all[n];
         for (unsigned l = 0; l < 32; ++l) {
             for (unsigned k = 0; (t.mask >> l & 1) != 0 && k < words; ++k) {
-                expected[n * 128 + l * 4 + k] = memory[t.offset[l] / 4 + k];
+                expected[n * 128 + l * 4 + k] = element_at(t.offset[l] + k * a.element);
             }
         }
         for (unsigned l = 0; l < 32; ++l) {
             for (unsigned k = 0; (t.mask >> l & 1) != 0 && k < words; ++k) {
-                memory[t.offset[l] / 4 + k] = static_cast<std::uint32_t>(n) + 1 + k;
+                const std::uint32_t stored = static_cast<std::uint32_t>(n) + 1 + k;
+                std::memcpy(memory.data() + t.offset[l] + k * a.element, &stored, a.element);
             }
         }
         load_wavefronts += passes_of(t, a.bytes, true);
@@ -270,6 +288,15 @@ TEST(Patterns, AFaultAfterManyRightAccesses) {
         "add.u32 %r1, %r1, %r2;" +
         replaced(walk, "OP", "shl.b32 %r3, %r9, 5; add.u32 %r3, %r3, %r1; st.shared.u32 [%r3], %r9;");
     ends_with(shared, 40, machine::fault_kind::illegal_address);
+    const std::string halves =
+        "cvt.u32.u64 %r8, %p1; mul.wide.u32 %rd1, %i, 40; add.u64 %rd1, %rd1, %p0;" + // 40 bytes a lane
+        replaced(walk, "OP", "cvt.u64.u32 %rd2, %r9; add.u64 %rd3, %rd1, %rd2; ld.global.s16 %r10, [%rd3+2];");
+    ends_with(halves, 40, machine::fault_kind::illegal_address);
+    const std::string bytes =
+        ".shared .align 4 .b8 s[1280]; cvt.u32.u64 %r8, %p1; mov.u32 %r1, s; mul.lo.u32 %r2, %i, 40;"
+        "add.u32 %r1, %r1, %r2;" +
+        replaced(walk, "OP", "add.u32 %r3, %r9, %r1; st.shared.u8 [%r3+3], %r9;");
+    ends_with(bytes, 40, machine::fault_kind::illegal_address);
     const std::string crooked =
         "cvt.u32.u64 %r8, %p1; mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0;" +
         replaced(walk, "OP",

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "softgpu/check/findings/describe_address.hpp"
+#include "softgpu/machine/inspect/races/word_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
-#include "softgpu/machine/inspect/word_races.hpp"
 
 namespace softgpu::machine {
 

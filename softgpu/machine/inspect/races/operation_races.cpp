@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/inspect/operation_races.hpp"
+#include "softgpu/machine/inspect/races/operation_races.hpp"
 
 #include <functional>
 

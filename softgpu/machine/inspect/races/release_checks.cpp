@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/inspect/release_checks.hpp"
+#include "softgpu/machine/inspect/races/release_checks.hpp"
 
 #include <mutex>
 
@@ -81,7 +81,13 @@ void note_release(const instruction* i, warp* w, const std::uint64_t* at, access
             graph.attach(to, record, which, by, replaces);
             replaces = false;
         };
-        if (release != 0) {
+        if (made != 0 && !replaces) { // lanes that update one word are one entry of its history
+            lane_mask same = 0;
+            each_lane(w->mask, [&](unsigned other) { same |= (at[other] == at[lane] ? 1u : 0u) << other; });
+            if ((same & ((1u << lane) - 1)) == 0) {
+                carry(release - 1, same);
+            }
+        } else if (release != 0) {
             carry(release - 1, 1u << lane);
         }
         // fence.sc of others, which this thread knows of by a barrier or __syncwarp(): they come before the fence of who

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The order of an access and those before it. word_race_reports.cpp has the findings.
-#include "softgpu/machine/inspect/word_races.hpp"
+#include "softgpu/machine/inspect/races/word_races.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <mutex>
 
 #include "softgpu/check/shadow/under_way.hpp"
-#include "softgpu/machine/inspect/operation_races.hpp"
+#include "softgpu/machine/inspect/races/operation_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 
 namespace softgpu::machine {
@@ -148,7 +148,7 @@ bool word_access::event_of(stamp s, std::uint64_t& block, event& e) const {
     if (!in_global_) {
         return true;
     }
-    if (s < clock_.view.launch_floor) {
+    if (s < clock_.view.launch_first) {
         return false;
     }
     const std::uint64_t serial = e.time >> check::serial_time_bits;
@@ -169,7 +169,7 @@ bool word_access::is_released(std::uint64_t block, event e) const {
         e.time += clock_.view.global_offset;
     }
     const std::lock_guard lock(graph.mutex());
-    return graph.is_ordered(block, e, *b_.checks->record, [&](event by) {
+    return graph.is_ordered(block, e, *b_.checks->record, w_->index, lane_, [&](event by) {
         if (by.time >> check::serial_time_bits != clock_.serial()) {
             return true;
         }

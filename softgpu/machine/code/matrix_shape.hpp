@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The shapes of mma and wmma: sizes, types of elements, and registers of a lane's fragments.
+#pragma once
+
+#include <optional>
+
+#include "softgpu/machine/code/form.hpp"
+
+namespace softgpu::machine {
+
+enum class fragment : std::uint8_t { d, a, b, c };
+
+struct matrix_shape {
+    unsigned m = 0, n = 0, k = 0;
+    ptx::suffix type[4]{};   // of elements, by fragment
+    unsigned registers[4]{}; // of a lane, by fragment
+    bool is_wmma = false;
+    bool by_rows[2] = {true, false}; // A and B as the instruction names their layouts
+
+    [[nodiscard]] ptx::suffix type_of(fragment f) const noexcept { return type[static_cast<unsigned>(f)]; }
+    [[nodiscard]] unsigned registers_of(fragment f) const noexcept { return registers[static_cast<unsigned>(f)]; }
+    // m8n8k4 of halves by mma: four products, one for each quad pair.
+    [[nodiscard]] bool is_by_quads() const noexcept {
+        return !is_wmma && m == 8 && type_of(fragment::a) == ptx::suffix::f16;
+    }
+    // Bytes of a lane of one register.
+    [[nodiscard]] unsigned register_bytes(fragment f) const noexcept { return type_of(f) == ptx::suffix::f64 ? 8 : 4; }
+};
+
+// Bits of an element, of s32 and tf32 32; 0: no matrices have it.
+[[nodiscard]] unsigned element_bits(ptx::suffix type) noexcept;
+
+// Of mma and wmma, also of loads and stores, whose other fragments are left out. Nothing: not supported.
+[[nodiscard]] std::optional<matrix_shape> shape_of(const form& f);
+// The fragment that a wmma.load or wmma.store moves.
+[[nodiscard]] fragment moved_fragment(const form& f) noexcept;
+// Of ldmatrix and stmatrix: how many matrices. 0: not supported.
+[[nodiscard]] unsigned row_matrices(const form& f) noexcept;
+
+} // namespace softgpu::machine

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/decode/emit/trace_emitter.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/machine/decode/analysis/waiting_loops.hpp"
+#include "softgpu/machine/trace.hpp"
+
+namespace softgpu::machine {
+
+using observe::instruction_class;
+using ptx::opcode;
+using ptx::suffix;
+
+void trace_emitter::begin_block(std::uint32_t b) {
+    const program::basic_block& block = flow_.blocks[b];
+    in_waiting_loop_ = only_waits(b);
+    code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
+    begin_piece(block.first, block.last);
+}
+
+void trace_emitter::before(std::uint32_t n) {
+    if (is_barrier_of_all(n)) {
+        code_.emit(points_.before_barrier, n);
+    }
+}
+
+void trace_emitter::after(std::uint32_t n, std::uint32_t end) {
+    if (is_barrier_of_all(n)) {
+        begin_piece(n, end);
+    }
+}
+
+void trace_emitter::before_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
+    const instruction_class what = cost_of(i).what;
+    if (what != instruction_class::global_load && what != instruction_class::global_store &&
+        what != instruction_class::global_atomic) {
+        return;
+    }
+    const bool copies = i.op == opcode::cp;
+    if (copies && (decoded.places == nullptr || fm.has(suffix::bulk))) {
+        return; // it starts no copy, or a bulk copy, which goes past L1
+    }
+    const bool past_l1 =
+        copies || fm.has(suffix::cg) || fm.has(suffix::volatile_) || fm.has(suffix::relaxed) || fm.has(suffix::acquire);
+    const touch how = what == instruction_class::global_store    ? touch::store
+                      : what == instruction_class::global_atomic ? touch::atomic
+                      : past_l1                                  ? touch::load_past_l1
+                                                                 : touch::load;
+    const std::uint64_t bytes = copies ? i.operands.at(2).bits : std::uint64_t{ptx::bytes_of(fm.type[0])} * fm.vector;
+    instruction& t = code_.emit(copies ? points_.before_copy : points_.before_access, decoded.source);
+    t.a = decoded.a;
+    t.width[1] = decoded.width[1];
+    t.immediate = decoded.immediate;
+    t.more = static_cast<std::uint32_t>(bytes & 0xFF) | static_cast<std::uint32_t>(how) << 8;
+    if (copies) {
+        t.d = decoded.more;
+        t.places = decoded.places;
+    }
+}
+
+bool trace_emitter::only_waits(std::uint32_t b) const {
+    for (std::uint32_t end = b; end < flow_.blocks.size(); ++end) {
+        const program::basic_block& block = flow_.blocks[end];
+        const ptx::instruction* const i = block.last > block.first ? &f_.instructions[block.last - 1] : nullptr;
+        if (i == nullptr || i->op != opcode::bra) {
+            continue;
+        }
+        const std::uint32_t target = program::block_of_label(f_, flow_, i->operands.at(0).name);
+        if (target <= b) {
+            const loop_kind kind = loop_of(f_, flow_, end, target).kind;
+            if (kind == loop_kind::polling || kind == loop_kind::idle) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool trace_emitter::is_barrier_of_all(std::uint32_t n) const {
+    const ptx::instruction& i = f_.instructions[n];
+    return cost_of(i).what == instruction_class::barrier && !i.predicate;
+}
+
+void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
+    const bool behind_barrier = cost_of(f_.instructions[first]).what == instruction_class::barrier;
+    std::uint32_t last = first + (behind_barrier ? 1 : 0);
+    while (last < end && cost_of(f_.instructions[last]).what != instruction_class::barrier) {
+        ++last;
+    }
+    const std::vector<double> cycles = path_of(f_, first, in_waiting_loop_ ? first : last, points_.tables);
+    code_.paths_a_piece = cycles.size();
+    instruction& piece = code_.emit(points_.begin_piece, first < end ? first : no_instruction);
+    piece.more = static_cast<std::uint32_t>(code_.piece_paths.size() / std::max<std::size_t>(cycles.size(), 1));
+    piece.immediate = behind_barrier ? 1 : 0;
+    code_.piece_paths.insert(code_.piece_paths.end(), cycles.begin(), cycles.end());
+}
+
+} // namespace softgpu::machine

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Emits the pseudo-instructions of one body that trace what it costs: pieces between barriers and accesses to memory.
+#pragma once
+
+#include <cstdint>
+
+#include "softgpu/machine/code/form.hpp"
+#include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/decode/trace_points.hpp"
+#include "softgpu/program/program.hpp"
+
+namespace softgpu::machine {
+
+class trace_emitter {
+public:
+    trace_emitter(const ptx::function& f, const program::control_flow& flow, program_code& code,
+                  const trace_points& points)
+        : f_(f), flow_(flow), code_(code), points_(points) {}
+
+    // At the beginning of a block, in front of its instructions.
+    void begin_block(std::uint32_t b);
+    // In front of an instruction and behind it; `end`: the end of its block.
+    void before(std::uint32_t n);
+    void after(std::uint32_t n, std::uint32_t end);
+    // In front of an instruction whose operands are decoded, where it accesses global memory.
+    void before_access(const ptx::instruction& i, const form& fm, const instruction& decoded);
+
+private:
+    // The block is in a loop that waits for others. How often such a loop runs says nothing about hardware.
+    [[nodiscard]] bool only_waits(std::uint32_t b) const;
+    [[nodiscard]] bool is_barrier_of_all(std::uint32_t n) const;
+    // Straight code from `first` to the next barrier, which is the first instruction of the next piece.
+    void begin_piece(std::uint32_t first, std::uint32_t end);
+
+    const ptx::function& f_;
+    const program::control_flow& flow_;
+    program_code& code_;
+    const trace_points& points_;
+    bool in_waiting_loop_ = false; // the present block
+};
+
+} // namespace softgpu::machine

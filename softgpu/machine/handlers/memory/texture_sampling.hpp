@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Reads a texture as a texture unit does, for the 32 lanes of a warp at once: filters and levels.
+#pragma once
+
+#include "softgpu/machine/handlers/memory/texture_elements.hpp"
+
+namespace softgpu::machine::SOFTGPU_TARGET {
+
+// Four channels of each lane as bits: of floats, or of integers as they are.
+struct texels {
+    alignas(64) std::uint32_t channel[4][lanes];
+};
+// The same as they are before rounding.
+struct exact_texels {
+    alignas(64) double channel[4][lanes];
+};
+
+// Of weights in steps of 1/256, in the same steps: a texture unit has no more, also for what lies between two or three
+// axes. Seen on an H200; the guide has the exact product.
+SOFTGPU_INLINE std::int32_t product(std::int32_t a, std::int32_t b) { return (a * b + 128) / 256; }
+
+// Bit k of a corner: the farther element along axis k.
+struct corner_weights {
+    alignas(64) double of[8][lanes];          // from 0 to 1
+    alignas(64) std::uint32_t kept[8][lanes]; // all bits where there is a weight: else infinities and NaN do not count
+};
+
+template <unsigned Corners>
+inline void weigh(corner_weights& w, const std::int32_t* along_x, const std::int32_t* along_y,
+                  const std::int32_t* along_z) {
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        const std::int32_t x = along_x[l];
+        const std::int32_t y = Corners > 2 ? along_y[l] : 0;
+        const std::int32_t z = Corners > 4 ? along_z[l] : 0;
+        const std::int32_t xy = product(x, y);
+        const std::int32_t xz = product(x, z);
+        const std::int32_t yz = product(y, z);
+        const std::int32_t xyz = product(xy, z);
+        const std::int32_t all[] = {256 - x - y - z + xy + xz + yz - xyz,
+                                    x - xy - xz + xyz,
+                                    y - xy - yz + xyz,
+                                    xy - xyz,
+                                    z - xz - yz + xyz,
+                                    xz - xyz,
+                                    yz - xyz,
+                                    xyz};
+        for (unsigned c = 0; c < Corners; ++c) {
+            w.of[c][l] = all[c] * (1.0 / 256);
+            w.kept[c][l] = all[c] != 0 ? ~0u : 0;
+        }
+    }
+}
+
+template <unsigned Corners>
+inline void add_corners(const corner_weights& w, const std::uint32_t (*value)[lanes], double* sum) {
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        double s = 0;
+        for (unsigned c = 0; c < Corners; ++c) {
+            s += w.of[c][l] * static_cast<double>(std::bit_cast<float>(value[c][l] & w.kept[c][l]));
+        }
+        sum[l] = s;
+    }
+}
+
+// The sums of all channels. Corners: 2, 4 or 8.
+template <unsigned Corners>
+void filter(const texture_descriptor& t, const raw_elements* raw, const between& x, const between& y, const between& z,
+            exact_texels& exact) {
+    corner_weights w;
+    weigh<Corners>(w, x.weight, y.weight, z.weight);
+    for (unsigned k = 0; k < t.channels; ++k) {
+        alignas(64) std::uint32_t value[Corners][lanes];
+        for (unsigned corner = 0; corner < Corners; ++corner) {
+            read_channel(t, raw[corner], k, value[corner]);
+        }
+        add_corners<Corners>(w, value, exact.channel[k]);
+    }
+}
+
+// As precise as texture units filter: to floats, to halves, or to 16 bits for integers that are read as -1 to 1.
+inline void round_channel(const texture_descriptor& t, const double* exact, std::uint32_t* d) {
+    if (t.kind == channel_kind::real && t.channel_bytes == 2) {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            d[l] = std::bit_cast<std::uint32_t>(rounded_to_half(static_cast<float>(exact[l])));
+        }
+    } else if (t.kind == channel_kind::real || t.srgb) {
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            d[l] = std::bit_cast<std::uint32_t>(static_cast<float>(exact[l]));
+        }
+    } else {
+        const double most = t.kind == channel_kind::signed_integer ? 32767 : 65535;
+        SOFTGPU_LANES
+        for (unsigned l = 0; l < lanes; ++l) {
+            const double near = std::nearbyint(exact[l] * most * 256) / 256; // as sums of integers are
+            d[l] = std::bit_cast<std::uint32_t>(static_cast<float>(std::floor(near + 0.5) / most));
+        }
+    }
+}
+
+// One level. `exact` is given where reading gives floats.
+inline void sample_level(const texture_descriptor& t, geometry g, const fetch_place& p, texels& r,
+                         exact_texels& exact) {
+    const bool linear = t.linear && gives_reals(t) && !p.integers;
+    const bool cube = g == geometry::cube || g == geometry::cubes;
+    const bool flat = g == geometry::line || g == geometry::lines;
+    const bool layered = g == geometry::lines || g == geometry::planes || g == geometry::cubes;
+    const bool normalized = t.normalized || cube;
+    fetch_place at = p;
+    alignas(64) std::uint32_t on_face[3][lanes];
+    if (cube) {
+        faces_of(p, on_face[2], on_face[0], on_face[1]);
+        at.at[0] = on_face[0];
+        at.at[1] = on_face[1];
+    }
+    static constexpr between none{};
+    between along_x;
+    between along_y;
+    between along_z;
+    const between& x = along_x;
+    const between& y = flat ? none : along_y;
+    const between& z = g == geometry::space || cube || layered ? along_z : none;
+    const addressing mode = p.integers && g == geometry::line ? addressing::border : t.mode[0];
+    along(along_x, {mode, t.width, t.element_bytes(), linear, normalized}, at.at[0], p.integers);
+    if (!flat) {
+        along(along_y, {t.mode[1], t.height, t.row_bytes, linear, normalized}, at.at[1], p.integers);
+    }
+    if (g == geometry::space) {
+        along(along_z, {t.mode[2], t.depth, t.slice_bytes, linear, normalized}, at.at[2], p.integers);
+    } else if (cube || layered) {
+        along_z = none;
+        const std::int64_t last = std::max<std::int64_t>(1, t.layers) - 1;
+        for (unsigned l = 0; l < lanes; ++l) {
+            const std::int64_t layer = layered ? p.layer[l] : 0;
+            const std::int64_t slice = cube ? on_face[2][l] + 6 * layer : layer;
+            along_z.low[l] = std::min(slice, last) * static_cast<std::int64_t>(t.slice_bytes);
+        }
+    }
+    // All are loaded before the first is used: a vector load of what was just stored in parts has to wait.
+    raw_elements raw[8];
+    const unsigned corners = !linear ? 1 : g == geometry::space ? 8 : flat ? 2 : 4;
+    for (unsigned corner = 0; corner < corners; ++corner) {
+        load_elements(raw[corner], t, (corner & 1) != 0 ? x.high : x.low, (corner & 2) != 0 ? y.high : y.low,
+                      (corner & 4) != 0 ? z.high : z.low);
+    }
+    if (!linear) {
+        for (unsigned k = 0; k < t.channels; ++k) {
+            read_channel(t, raw[0], k, r.channel[k]);
+            for (unsigned l = 0; gives_reals(t) && l < lanes; ++l) {
+                exact.channel[k][l] = 0.0 + static_cast<double>(std::bit_cast<float>(r.channel[k][l]));
+            }
+        }
+        return;
+    }
+    if (corners == 2) {
+        filter<2>(t, raw, x, y, z, exact);
+    } else if (corners == 4) {
+        filter<4>(t, raw, x, y, z, exact);
+    } else {
+        filter<8>(t, raw, x, y, z, exact);
+    }
+    for (unsigned k = 0; k < t.channels; ++k) {
+        round_channel(t, exact.channel[k], r.channel[k]);
+    }
+}
+
+// Which levels of a mipmapped texture its lanes read.
+struct fetch_levels {
+    const std::uint32_t* level = zero_lanes; // floats as bits
+    bool has_slopes = false; // then the level follows from how the coordinates change from point to point
+    const std::uint32_t* slope_x[3] = {zero_lanes, zero_lanes, zero_lanes};
+    const std::uint32_t* slope_y[3] = {zero_lanes, zero_lanes, zero_lanes};
+};
+
+// Where between the levels a lane reads; slopes ask for one element of the level for each step.
+inline float level_of(const texture_descriptor& t, geometry g, const fetch_levels& f, unsigned lane) {
+    float level = std::bit_cast<float>(f.level[lane]);
+    if (f.has_slopes) {
+        const float extents[3] = {static_cast<float>(t.width),
+                                  g == geometry::line || g == geometry::lines ? 0 : static_cast<float>(t.height),
+                                  g == geometry::space ? static_cast<float>(t.depth) : 0};
+        float longest = 0;
+        for (const std::uint32_t* const* const slope : {f.slope_x, f.slope_y}) {
+            float square = 0;
+            for (unsigned k = 0; k < 3; ++k) {
+                const float elements = std::bit_cast<float>(slope[k][lane]) * extents[k];
+                square += elements * elements;
+            }
+            longest = std::max(longest, square);
+        }
+        level = longest > 0 ? std::log2(longest) / 2 : -128.0F;
+    }
+    level += t.level_bias;
+    level = level == level ? level : 0;
+    level = std::max(t.least_level, std::min(t.most_level, level));
+    return std::clamp(level, 0.0F, static_cast<float>(t.levels - 1));
+}
+
+// The lanes of the mask only are written. `t`: the first of its levels.
+inline void sample_levels(const texture_descriptor& t, geometry g, const fetch_place& p, const fetch_levels& f,
+                          lane_mask mask, texels& r) {
+    const texture_descriptor* const all = &t;
+    const bool mixes = t.mixes_levels && gives_reals(t);
+    std::uint32_t fine[lanes] = {};
+    float weight[lanes] = {}; // of the coarser level
+    each_lane(mask, [&](unsigned l) {
+        const float level = level_of(t, g, f, l);
+        fine[l] = static_cast<std::uint32_t>(mixes ? level : level + 0.5F);
+        weight[l] = mixes ? std::floor((level - static_cast<float>(fine[l])) * 256) / 256 : 0;
+    });
+    while (mask != 0) {
+        const std::uint32_t level = fine[first_lane(mask)];
+        lane_mask here = 0;
+        lane_mask between_levels = 0;
+        each_lane(mask, [&](unsigned l) {
+            here |= (fine[l] == level ? 1u : 0u) << l;
+            between_levels |= (fine[l] == level && weight[l] != 0 ? 1u : 0u) << l;
+        });
+        texels first;
+        texels mixed;
+        exact_texels exact;
+        exact_texels coarse;
+        sample_level(all[level], g, p, first, exact);
+        if (between_levels != 0) {
+            sample_level(all[level + 1], g, p, mixed, coarse);
+        }
+        for (unsigned k = 0; k < t.channels; ++k) {
+            if (between_levels != 0) {
+                for (unsigned l = 0; l < lanes; ++l) {
+                    exact.channel[k][l] = (1 - weight[l]) * exact.channel[k][l] + weight[l] * coarse.channel[k][l];
+                }
+                round_channel(t, exact.channel[k], mixed.channel[k]);
+            }
+            each_lane(here, [&](unsigned l) {
+                r.channel[k][l] = (between_levels >> l & 1) != 0 ? mixed.channel[k][l] : first.channel[k][l];
+            });
+        }
+        mask &= ~here;
+    }
+}
+
+// One channel of the four elements that filtering would take, in the order of tld4.
+inline void gather_four(const texture_descriptor& t, const fetch_place& p, unsigned channel, texels& r) {
+    between x;
+    between y;
+    along(x, {t.mode[0], t.width, t.element_bytes(), true, t.normalized}, p.at[0], false);
+    along(y, {t.mode[1], t.height, t.row_bytes, true, t.normalized}, p.at[1], false);
+    alignas(64) static constexpr std::int64_t first_slice[lanes] = {};
+    for (unsigned k = 0; k < 4; ++k) {
+        raw_elements raw;
+        load_elements(raw, t, k == 1 || k == 2 ? x.high : x.low, k < 2 ? y.high : y.low, first_slice);
+        read_channel(t, raw, channel, r.channel[k]);
+    }
+}
+
+} // namespace softgpu::machine::SOFTGPU_TARGET

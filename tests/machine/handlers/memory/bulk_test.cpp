@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// cp.async.bulk between global memory and the block's shared memory.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/machine/kernel_harness.hpp"
+
+namespace softgpu::test {
+namespace {
+
+const std::string shared = ".shared .align 128 .b8 room[4096]; .shared .align 8 .b64 bar;";
+const std::string begin = "mov.u32 %r4, room; mov.u32 %r5, bar; setp.eq.u32 %q0, %i, 0;\n"
+                          "@%q0 mbarrier.init.shared.b64 [%r5], 1; bar.sync 0; cvt.u32.u64 %r9, %p2;\n";
+const std::string expect = "mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r5], %r9;\n";
+const std::string load =
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%p1], %r9, [%r5];\n";
+const std::string wait = "WAIT: mbarrier.try_wait.parity.shared.b64 %q1, [%r5], 0; @!%q1 bra WAIT;\n";
+// Each of 64 threads writes the word of its number to p0.
+const std::string write = "shl.b32 %r7, %i, 2; add.u32 %r7, %r7, %r4; ld.shared.u32 %r8, [%r7];\n"
+                          "mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %r8;\n";
+
+struct outcome {
+    std::vector<std::uint32_t> out;
+    machine::launch_result how;
+};
+outcome run(const std::string& body, std::uint32_t bytes, std::uint64_t skip = 0) {
+    program p(kernel(begin + body + "ret;", shared));
+    std::vector<std::uint32_t> numbers(256);
+    std::iota(numbers.begin(), numbers.end(), 1u);
+    launch_options how;
+    how.block.x = 64;
+    const std::uint64_t out = p.buffer<std::uint32_t>(256);
+    outcome o;
+    o.how = p.attempt(how, {out, p.buffer(numbers) + skip, bytes});
+    o.out = p.contents<std::uint32_t>(out, 256);
+    return o;
+}
+std::string by_first(const std::string& body) {
+    std::string out = "@!%q0 bra REST;\n";
+    return out.append(body).append("REST:\n");
+}
+
+TEST(BulkCopy, ArrivesWithItsBarrier) {
+    for (const std::string& issue : {expect + load, load + expect}) {
+        for (const std::uint32_t bytes : {16u, 144u, 256u}) {
+            const outcome o = run(by_first(issue).append(wait).append(write), bytes);
+            ASSERT_FALSE(o.how.error) << o.how.error.message;
+            for (std::uint32_t t = 0; t < bytes / 4; ++t) {
+                ASSERT_EQ(o.out[t], t + 1) << bytes;
+            }
+            if (!on_hardware()) {
+                EXPECT_EQ(o.how.total.async_copy_requests, 1u);
+                EXPECT_EQ(o.how.total.async_copy_bytes, bytes);
+            }
+        }
+    }
+    const outcome nothing = run(by_first(expect + load) + wait + write, 0);
+    EXPECT_FALSE(nothing.how.error) << nothing.how.error.message;
+}
+
+// PTX promises nothing before the barrier's phase is over: the old contents are seen.
+TEST(BulkCopy, IsLate) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "hardware may be early";
+    }
+    const std::string seven =
+        "mov.u32 %r10, 7; shl.b32 %r11, %i, 2; add.u32 %r11, %r11, %r4; st.shared.u32 [%r11], %r10;\n"
+        "bar.sync 0;\n";
+    const outcome o = run(seven + by_first(expect + load) + write, 256);
+    ASSERT_FALSE(o.how.error) << o.how.error.message;
+    EXPECT_EQ(o.out[0], 7u);
+    EXPECT_EQ(o.out[63], 7u);
+}
+
+TEST(BulkCopy, ToGlobalMemory) {
+    const std::string fill = "shl.b32 %r7, %i, 2; add.u32 %r7, %r7, %r4; st.shared.u32 [%r7], %i;\n"
+                             "fence.proxy.async.shared::cta; bar.sync 0;\n";
+    const outcome o = run(fill + by_first("cp.async.bulk.global.shared::cta.bulk_group [%p0+64], [%r4+32], %r9;\n"
+                                          "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"),
+                          128);
+    ASSERT_FALSE(o.how.error) << o.how.error.message;
+    for (std::uint32_t t = 0; t < 64; ++t) {
+        ASSERT_EQ(o.out[t], t >= 16 && t < 48 ? t - 8 : 0) << t;
+    }
+}
+
+TEST(BulkCopy, WrongOnesAreFaults) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "faults";
+    }
+    const auto fault = [](std::uint32_t bytes, std::uint64_t skip) {
+        return run(by_first(expect + load), bytes, skip).how.error.kind;
+    };
+    EXPECT_EQ(fault(256, 0), machine::fault_kind::none);
+    EXPECT_EQ(fault(24, 0), machine::fault_kind::trap);
+    EXPECT_EQ(fault(256, 8), machine::fault_kind::misaligned_address);
+    EXPECT_EQ(fault(256, 1024), machine::fault_kind::illegal_address);
+    EXPECT_EQ(fault(8192, 0), machine::fault_kind::illegal_address);
+}
+
+// clang and Triton name shared memory by 64-bit registers.
+TEST(BulkCopy, AddressesMayBeWide) {
+    const std::string wide = "cvt.u64.u32 %rd4, %r4; cvt.u64.u32 %rd5, %r5;\n"
+                             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%rd4], [%p1], %r9, "
+                             "[%rd5];\n";
+    const outcome o = run(by_first(expect + wide) + wait + write, 256);
+    ASSERT_FALSE(o.how.error) << o.how.error.message;
+    EXPECT_EQ(o.out[0], 1u);
+    EXPECT_EQ(o.out[63], 64u);
+}
+
+// Lanes that wait at two barriers each find the bytes of theirs.
+TEST(BulkCopy, LanesWaitAtTwoBarriers) {
+    const std::string two = "mov.u32 %r12, two; @%q0 mbarrier.init.shared.b64 [%r12], 1; bar.sync 0;\n";
+    const std::string second = "mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r12], 128; add.u32 %r13, %r4, 128;\n"
+                               "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r13], [%p1+128], "
+                               "128, [%r12];\n";
+    // Every other lane waits at `two`, and then all at both.
+    const std::string choose = "and.b32 %r14, %i, 1; setp.eq.u32 %q2, %r14, 0; selp.b32 %r5, %r5, %r12, %q2;\n";
+    program p(kernel(begin + two + by_first(expect + load + second) + choose + wait + "bar.sync 0;\n" + write + "ret;",
+                     shared + ".shared .align 8 .b64 two;"));
+    std::vector<std::uint32_t> numbers(64);
+    std::iota(numbers.begin(), numbers.end(), 1u);
+    const std::uint64_t out = p.buffer<std::uint32_t>(64);
+    p.run({.block = {64}}, {out, p.buffer(numbers), 128});
+    EXPECT_EQ(p.contents<std::uint32_t>(out, 64), numbers);
+}
+
+TEST(BulkCopy, WaitsForBytesThatNeverComeAreDeadlocks) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "deadlocks";
+    }
+    // One with a loop of one branch, one as CUTLASS writes it.
+    for (const std::string& loop :
+         {wait, std::string("WAIT: mbarrier.test_wait.parity.shared::cta.b64 %q1, [%r5], 0;\n@%q1 bra DONE;\n"
+                            "bra WAIT;\nDONE:\n")}) {
+        const outcome o = run(by_first(expect) + loop, 64);
+        EXPECT_EQ(o.how.error.kind, machine::fault_kind::deadlock) << o.how.error.message;
+        EXPECT_NE(o.how.error.message.find("wait for a change of shared memory"), std::string::npos)
+            << o.how.error.message;
+    }
+}
+
+// One warp loads a stage as soon as the other has emptied it, 200 times; nobody is to be called stuck meanwhile.
+TEST(BulkCopy, ProducerAndConsumerAreNoDeadlock) {
+    const std::string body =
+        "mov.u32 %r4, room; mov.u32 %r5, bar; mov.u32 %r12, empty; setp.eq.u32 %q0, %i, 0; mov.u32 %r10, 0;\n"
+        "mov.u32 %r11, 0; @!%q0 bra SET;\n"
+        "mbarrier.init.shared.b64 [%r5], 1; mbarrier.init.shared.b64 [%r12], 32;\nSET: bar.sync 0;\n"
+        "setp.ge.u32 %q2, %i, 32; @%q2 bra CONSUME;\n@!%q0 bra END;\n"
+        "PRODUCE: mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r5], 128;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%p1], 128, [%r5];\n"
+        "and.b32 %r6, %r10, 1;\n"
+        "WAITE: mbarrier.try_wait.parity.shared.b64 %q1, [%r12], %r6; @!%q1 bra WAITE;\n"
+        "add.u32 %r10, %r10, 1; setp.lt.u32 %q3, %r10, 200; @%q3 bra PRODUCE;\nbra END;\n"
+        "CONSUME: and.b32 %r6, %r10, 1;\n"
+        "WAITF: mbarrier.try_wait.parity.shared.b64 %q1, [%r5], %r6; @!%q1 bra WAITF;\n"
+        "ld.shared.u32 %r8, [%r4]; add.u32 %r11, %r11, %r8; mbarrier.arrive.shared.b64 %rd9, [%r12];\n"
+        "add.u32 %r10, %r10, 1; setp.lt.u32 %q3, %r10, 200; @%q3 bra CONSUME;\n"
+        "mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %r11;\nEND: ret;";
+    program p(kernel(body, shared + ".shared .align 8 .b64 empty;"));
+    const std::uint64_t out = p.buffer<std::uint32_t>(64);
+    p.run({.block = {64}, .deadlock_seconds = 1e-6}, {out, p.buffer<std::uint32_t>(32, 3)});
+    EXPECT_EQ(p.contents<std::uint32_t>(out, 64)[40], 600u);
+}
+
+} // namespace
+} // namespace softgpu::test

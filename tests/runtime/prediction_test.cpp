@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Predictions in the header for users' own tests. The process predicts two cards: h200, and one whose DRAM is very slow.
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/runtime/embedded.hpp"
+#include "warpfold/testing/counters.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+using warpfold::testing::bound;
+using warpfold::testing::predict;
+using warpfold::testing::prediction;
+using warpfold::testing::predictions;
+using warpfold::testing::record;
+
+// copy(p): p[64 + tid] = p[tid] + 1.
+constexpr std::string_view ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z4copyPj(.param .u64 p)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd3];
+    add.u32 %r2, %r2, 1;
+    st.global.u32 [%rd3+256], %r2;
+    ret;
+}
+)";
+
+// Settings are read at the first call of CUDA.
+[[maybe_unused]] const bool named = [] {
+    const std::string h200 = CARDS_FOLDER "/h200.json";
+    std::ifstream in(h200);
+    nlohmann::json card = nlohmann::json::parse(in);
+    card["key"] = "slow";
+    for (const auto& [figure, value] : {std::pair{"launch", 0.0}, {"dram_bandwidth", 1.0}, {"dram_efficiency", 0.05}}) {
+        card["figures"][figure]["value"] = value;
+    }
+    const std::string slow = testing::TempDir() + "slow_card.json";
+    const std::string own = slow + std::to_string(::getpid()); // tests may start at the same time
+    std::ofstream(own) << card;
+    std::rename(own.c_str(), slow.c_str());
+    ::setenv("SOFTGPU_PREDICT", (h200 + "," + slow).c_str(), 1);
+    return true;
+}();
+
+class prediction_test : public testing::Test {
+protected:
+    prediction_test() : program_(ptx) { program_.kernel(&copy_, "_Z4copyPj"); }
+    void SetUp() override { ASSERT_EQ(cudaMalloc(&data_, 512), error::success); }
+    void TearDown() override { EXPECT_EQ(cudaFree(data_), error::success); }
+
+    void launch(unsigned blocks = 1) {
+        void* arguments[] = {&data_};
+        ASSERT_EQ(cudaLaunchKernel(&copy_, {blocks, 1, 1}, {64, 1, 1}, arguments, 0, nullptr), error::success);
+    }
+
+    embedded_program program_;
+    char copy_ = 0;
+    void* data_ = nullptr;
+};
+
+std::string what_of(const auto& body) {
+    try {
+        body();
+    } catch (const warpfold::testing::error& e) {
+        return e.what();
+    }
+    return "no error";
+}
+
+TEST_F(prediction_test, of_each_launch_and_card) {
+    const auto all = record([&] {
+        launch();
+        launch();
+    });
+    ASSERT_EQ(all.launches().size(), 2u);
+    const prediction first = all.launches()[0].predicted.on("slow");
+    const prediction second = all.launches()[1].predicted.on("slow");
+    EXPECT_EQ(first.card, "slow");
+    EXPECT_EQ(first.cold_dram_read_bytes, 256);
+    EXPECT_DOUBLE_EQ(first.l1_load_hit_rate, 0);
+    // 256 bytes at 0.05 GB/s, and what the launch waits for the first of them.
+    EXPECT_GT(first.cold_microseconds, 5.12);
+    EXPECT_LT(first.cold_microseconds, 6);
+    EXPECT_EQ(second.dram_read_bytes, 0); // L2 has them from the first launch
+    EXPECT_EQ(second.cold_dram_read_bytes, 256);
+    EXPECT_DOUBLE_EQ(second.l2_read_hit_rate, 1);
+    EXPECT_EQ(second.bound, bound::latency);
+    EXPECT_LT(second.microseconds, 1);
+
+    const prediction fast = all.launches()[1].predicted.on("h200");
+    EXPECT_EQ(fast.bound, bound::launch); // 64 threads take less than the launch itself
+    EXPECT_EQ(fast.next_bound, bound::latency);
+    EXPECT_GT(fast.share_of_roof, 0.5);
+    EXPECT_LT(fast.cold_microseconds, first.cold_microseconds);
+}
+
+TEST_F(prediction_test, sums_launches_and_names_the_bound_of_the_longest) {
+    const auto sum = predict([&] {
+        launch();
+        launch(200000); // starting so many blocks takes longest
+        launch();
+    });
+    ASSERT_EQ(sum.all().size(), 2u);
+    const auto parts = record([&] {
+        launch();
+        launch(200000);
+        launch();
+    });
+    double microseconds = 0;
+    for (const auto& l : parts.launches()) {
+        microseconds += l.predicted.on("h200").microseconds;
+    }
+    EXPECT_DOUBLE_EQ(parts.predicted().on("h200").microseconds, microseconds);
+    EXPECT_EQ(parts.predicted().on("h200").bound, parts.launches()[1].predicted.on("h200").bound);
+    EXPECT_EQ(sum.on("h200").bound, bound::blocks);
+    EXPECT_EQ(sum.on("h200").cold_dram_read_bytes, 3 * 256);
+    EXPECT_EQ(parts.of("copy").predicted().on("slow").cold_dram_read_bytes, 3 * 256);
+}
+
+TEST_F(prediction_test, errors_say_what_there_is) {
+    const auto all = predict([&] { launch(); });
+    EXPECT_EQ(what_of([&] { (void)all.on("t4"); }), "warpfold: there is no prediction for 't4'; there are h200, slow");
+    EXPECT_EQ(what_of([] { (void)predict([] {}); }), "warpfold: nothing was launched");
+    EXPECT_TRUE(predictions().empty());
+    std::ostringstream text;
+    text << all.on("slow") << bound::dram;
+    EXPECT_EQ(text.str().substr(0, 7), "{slow: ");
+    EXPECT_EQ(text.str().substr(text.str().size() - 5), "}dram");
+}
+
+// The enumeration has the bounds of the model, and each stands in the page's table.
+TEST(Bounds, AreThoseOfThePage) {
+    std::ifstream in(MODEL_PAGE);
+    std::set<std::string> on_page{"launch"};
+    bool in_table = false;
+    for (std::string line; std::getline(in, line);) {
+        in_table = (in_table || line == "| bound | cycles |") && line.rfind("| ", 0) == 0;
+        const std::string names = in_table ? line.substr(0, line.find('|', 1)) : std::string();
+        for (std::size_t at = names.find('`'); at != std::string::npos;) {
+            const std::size_t end = names.find('`', at + 1);
+            on_page.insert(names.substr(at + 1, end - at - 1));
+            at = names.find('`', end + 1);
+        }
+    }
+    namespace detail = warpfold::testing::detail;
+    EXPECT_EQ(std::set<std::string>(std::begin(detail::bound_names), std::end(detail::bound_names)), on_page);
+    EXPECT_EQ(detail::bound_named("l2"), bound::l2);
+    EXPECT_EQ(detail::bound_named("blocks"), bound::blocks);
+    EXPECT_EQ(detail::bound_named("of a later version"), bound::other);
+}
+
+} // namespace
+} // namespace softgpu::runtime
