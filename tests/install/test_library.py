@@ -67,6 +67,18 @@ class Library(unittest.TestCase):
             self.run_well(CXX, compiled, os.environ["WARPFOLD_CUDA_RUNTIME"], "-o", program)
             self.assertEqual(self.run_well(prefix / "bin/warpfold", "run", "--", program), "sum 499999500000\n")
 
+    def test_software_gpu_alone(self):
+        """The component that a CI of others installs: the command, its libraries and the plug-in for pytest."""
+        prefix = self.place / "prefix"
+        self.run_well(CMAKE, "--install", os.environ["WARPFOLD_BUILD"], "--prefix", prefix, "--component", "softgpu")
+        names = {path.name for path in prefix.rglob("*") if path.is_file() and path.suffix != ".json"}
+        self.assertEqual(names, {"warpfold", "libsoftgpu.so", "libsoftgpu_redirect.so", "libcudart.so.12", "libcudart.so.13",
+                                 "libcuda.so.1", "libnvJitLink.so.13", "pyproject.toml", "warpfold_pytest.py"})
+        self.run_well(prefix / "bin/warpfold", "run", "--", sys.executable, "-c",
+                      "import ctypes; ctypes.CDLL('libcuda.so.1'); ctypes.CDLL(None).softgpu_take_findings")
+        project = (prefix / "share/warpfold/pytest/pyproject.toml").read_text()
+        self.assertRegex(project, r'\nversion = "\d+\.\d+\.\d+"\n')
+
     def test_every_header_alone(self):
         """Headers for the host's cores compile without nvcc, twice in one file and without a warning."""
         headers = sorted(path.relative_to(ROOT / "include").as_posix()

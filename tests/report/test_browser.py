@@ -196,7 +196,8 @@ class Reports(unittest.TestCase):
         self.assertEqual(sum(launch["times"] for launch in run["launches"]), 4)  # two rounds of two steps
         self.assertEqual(self.count("g.operation > title"), sum(len(one["operations"]) for one in run["timelines"]))
         self.assertEqual(self.count("table.source"), len(run["kernels"][0]["files"]))
-        self.assertIn("scratch[", self.tab.value("document.querySelector('table.source').textContent"))
+        sources = self.tab.value("[...document.querySelectorAll('table.source')].map((t) => t.textContent).join()")
+        self.assertIn("scratch[", sources)
 
     def test_dark_and_light_are_readable(self):
         backgrounds = set()

@@ -47,9 +47,9 @@ ALLOWED = {
                            CHECK + "/findings", CHECK + "/order", CHECK + "/shadow", "softgpu/observe", PTX},
     RUN: {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
           CHECK + "/findings", "softgpu/memory"},
-    RUN + "/memory": {MACHINE + "/code", MACHINE + "/state"},
+    RUN + "/memory": {MACHINE + "/code", MACHINE + "/state", RUN},
     RUN + "/warp": {MACHINE + "/code", MACHINE + "/state", MACHINE + "/inspect"},
-    RUN + "/schedule": {MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", RUN + "/warp"},
+    RUN + "/schedule": {MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", RUN + "/warp", "softgpu/memory"},
     RUN + "/grid": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect", CHECK,
                     RUN, RUN + "/warp", RUN + "/schedule"},
     MACHINE + "/calls": {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect", RUN,
@@ -59,7 +59,10 @@ ALLOWED = {
     HANDLERS + "/arithmetic": {MACHINE + "/code", HANDLERS},
     HANDLERS + "/memory": {MACHINE, MACHINE + "/code", MACHINE + "/module", RUN, RUN + "/memory", RUN + "/warp",
                            HANDLERS, HANDLERS + "/arithmetic"},
-    HANDLERS + "/checks": {MACHINE + "/code", MACHINE + "/inspect", HANDLERS, HANDLERS + "/memory"},
+    HANDLERS + "/matrix": {MACHINE + "/code", RUN, RUN + "/warp", HANDLERS, HANDLERS + "/arithmetic",
+                           HANDLERS + "/memory"},
+    HANDLERS + "/checks": {MACHINE + "/code", MACHINE + "/inspect", HANDLERS, HANDLERS + "/matrix",
+                           HANDLERS + "/memory"},
 
     "softgpu/predict": {MACHINE, "softgpu/observe"},
 

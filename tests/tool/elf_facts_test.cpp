@@ -20,14 +20,15 @@ TEST_F(elf, sees_how_a_program_is_linked) {
     ASSERT_TRUE(plain);
     EXPECT_TRUE(plain->dynamic);
     EXPECT_FALSE(plain->embeds_cuda);
-    EXPECT_FALSE(plain->needs_shared_cuda_runtime());
+    EXPECT_FALSE(plain->needs_cuda_library());
     EXPECT_FALSE(plain->needed.empty());
     const auto embedding = read_elf(EMBEDDING_PROGRAM);
     ASSERT_TRUE(embedding);
     EXPECT_TRUE(embedding->embeds_cuda);
-    EXPECT_TRUE(
-        (warpfold::tool::elf_facts{.dynamic = true, .embeds_cuda = true, .needed = {"libc.so.6", "libcudart.so.13"}})
-            .needs_shared_cuda_runtime());
+    for (const char* const library : {"libcudart.so.13", "libcuda.so.1"}) { // by the runtime, by the driver API
+        const warpfold::tool::elf_facts facts{.dynamic = true, .embeds_cuda = true, .needed = {"libc.so.6", library}};
+        EXPECT_TRUE(facts.needs_cuda_library());
+    }
 }
 
 TEST_F(elf, is_nothing_else) {

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""The Python GPU stacks on the software GPU: their small programs and, where the packages bring them, their own tests.
+
+`./dev stacks` calls this with the Python of build/stacks/venv. Environment: WARPFOLD_TOOL, the command.
+"""
+import argparse
+import importlib.metadata
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+NOT_THERE = 77  # exit status of a smoke test whose packages are missing: ctest calls it skipped
+
+# name: packages whose versions the page names, environment of the program NAME_smoke.py.
+STACKS = {
+    "numba": (("numba-cuda", "numba"), {}),
+    "cupy": (("cupy-cuda13x",), {}),
+    "tinygrad": (("tinygrad",), {"DEV": "CUDA"}),
+    "cuda_core": (("cuda-core", "cuda-bindings"), {}),
+}
+
+# Why a test of Numba fails, by the last lines of its message: the first expression that matches.
+REASONS = [
+    (r"No module named '(cupy|nvmath|torch)|CURAND", "needs another package, or cuRAND"),
+    (r"cudadevrt|machine code cannot be linked", "grid groups, for which Numba links NVIDIA's `libcudadevrt.a`, machine code"),
+    (r"LTO|ltoir|lto=", "link-time optimisation: LTO-IR needs NVIDIA's optimiser"),
+    (r"(?i)cubin|fatbin|NO_BINARY_FOR_GPU", "machine code of a kernel"),
+    (r"instruction is not supported", "an instruction that is missing"),
+    (r"function \w+ takes \d+ arguments", "a function whose declaration and definition differ in their parameters"),
+    (r"cannot (read|write) .* out of bounds", "an access out of bounds, by the test itself: see below"),
+    (r"IpcGetMemHandle", "memory shared between processes (IPC)"),
+    (r"(?i)NOT_SUPPORTED", "a call of the driver that is missing"),
+    (r"get_regs_per_thread", "expects that a limit of registers has an effect"),
+    (r"MemoryError", "needs more memory of the host"),
+    (r"cache_hits|check_pycache|\.nbc'", "counts cache files of Numba's CPU target"),
+]
+
+
+def versions(name):
+    return ", ".join(f"{package} {importlib.metadata.version(package)}" for package in STACKS[name][0])
+
+
+def is_installed(name):
+    try:
+        return bool(versions(name))
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+def run(arguments, limit, **environment):
+    """Under `warpfold run`: exit status (None: the limit was reached), output, seconds."""
+    began = time.monotonic()
+    # A process group of its own, so that the limit ends what the program has started too.
+    process = subprocess.Popen([os.environ["WARPFOLD_TOOL"], "run", "--", sys.executable, "-W", "ignore", *arguments],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment},
+                               start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=limit)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        output, _ = process.communicate()
+        status = None
+    return status, output.decode(errors="replace"), time.monotonic() - began
+
+
+def smoke(name):
+    """Runs the stack's small program."""
+    status, output, seconds = run([str(HERE / f"{name}_smoke.py")], 300, **STACKS[name][1])
+    return {"versions": versions(name), "passes": status == 0, "seconds": round(seconds, 1), "output": output[-2000:]}
+
+
+def numba_modules():
+    """The names of Numba's test modules for CUDA, without those of its simulator."""
+    root = pathlib.Path(importlib.util.find_spec("numba_cuda").origin).parent / "numba"
+    files = sorted((root / "cuda/tests").rglob("test_*.py"))
+    return ["numba." + ".".join(file.relative_to(root).with_suffix("").parts) for file in files if "cudasim" not in file.parts]
+
+
+def reason_of(message):
+    return next((reason for expression, reason in REASONS if re.search(expression, message)), "not sorted")
+
+
+def read_unittest(output):
+    """Counts and failures of what unittest has printed. failures: test and message."""
+    ran = re.search(r"^Ran (\d+) tests? in", output, re.M)
+    counts = dict(re.findall(r"(failures|errors|skipped|expected failures)=(\d+)", output.rsplit("\nRan ", 1)[-1]))
+    blocks = re.split(r"^={70}$", output.rsplit("\nRan ", 1)[0], flags=re.M)[1:]
+    failures = []
+    for block in blocks:
+        title = re.match(r"\s*(?:ERROR|FAIL): (\S+)(?: \((\S+)\))?", block)
+        if title:
+            failures.append((title[2] or title[1], block.strip()))
+    return {"ran": int(ran[1]) if ran else 0, "skipped": int(counts.get("skipped", 0)),
+            "failed": int(counts.get("failures", 0)) + int(counts.get("errors", 0)), "failures": failures}
+
+
+def alone(failures, limit):
+    """What of the tests that failed fails in a process of its own too: a kernel's fault makes every later test fail."""
+    again = []
+    for test in dict(failures):
+        status, output, _ = run(["-m", "numba.runtests", test], limit)
+        if status != 0:
+            messages = [message for _, message in read_unittest(output)["failures"]] or [f"exit status {status}"]
+            said = re.findall(r"softgpu: .*", output)
+            again.append((test, "\n".join([messages[-1], *said])))
+    return again
+
+
+def numba_suite(limit, only):
+    """Each module in a process of its own, for at most `limit` seconds; then each test that failed."""
+    modules = []
+    for module in numba_modules():
+        if only and not re.search(only, module):
+            continue
+        status, output, seconds = run(["-m", "numba.runtests", module], limit)
+        result = {"module": module.removeprefix("numba.cuda.tests."), "seconds": round(seconds, 1), "over": status is not None,
+                  **read_unittest(output)}
+        result["failures"] = [{"test": test, "reason": reason_of(message), "message": message[-400:]}
+                              for test, message in alone(result["failures"], limit)]
+        result["failed"] = len(result["failures"])
+        if status not in (0, 1, None):
+            result["died"] = status
+        modules.append(result)
+        print(f"{result['module']}: {result['ran']} tests, {result['failed']} fail, {result['skipped']} skipped, "
+              f"{result['seconds']} s{'' if result['over'] else ', not over'}"
+              f"{', exit status ' + str(status) if 'died' in result else ''}", file=sys.stderr, flush=True)
+    return modules
+
+
+SUITES = {"numba": numba_suite}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev stacks", description="The Python GPU stacks on the software GPU: without "
+                                     "a name their small programs; with names those stacks' own tests too.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(STACKS)}")
+    parser.add_argument("--full", action="store_true", help="all own tests")
+    parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for each module of tests (default 60)")
+    parser.add_argument("--only", metavar="EXPRESSION", help="only modules whose names match; writes no page")
+    parser.add_argument("--smoke-test", choices=STACKS, help=argparse.SUPPRESS)
+    parser.add_argument("--results", metavar="FILE", help="JSON; what is run replaces what it holds")
+    parser.add_argument("--page", metavar="FILE", help="the page whose tables are written from the results")
+    chosen = parser.parse_args()
+    if chosen.smoke_test:
+        if not is_installed(chosen.smoke_test):
+            return NOT_THERE
+        result = smoke(chosen.smoke_test)
+        print(result["output"])
+        return 0 if result["passes"] else 1
+    for name in chosen.names:
+        if name not in STACKS:
+            parser.error(f"there is no stack {name!r}")
+    file = pathlib.Path(chosen.results) if chosen.results else None
+    results = json.loads(file.read_text()) if file and file.exists() else {}
+    failed = False
+    for name in chosen.names or STACKS:
+        if not is_installed(name):
+            print(f"{name}: not installed", file=sys.stderr)
+            failed = True
+            continue
+        result = results.setdefault(name, {})
+        result["smoke"] = smoke(name)
+        print(f"{name}: {'passes' if result['smoke']['passes'] else 'fails'}, {result['smoke']['seconds']} s", file=sys.stderr)
+        if not result["smoke"]["passes"]:
+            print(result["smoke"]["output"], file=sys.stderr)
+            failed = True
+        if name in SUITES and (chosen.full or name in chosen.names):
+            result["suite"] = {"limit": chosen.limit, "date": time.strftime("%Y-%m-%d"),
+                               "modules": SUITES[name](chosen.limit, chosen.only)}
+        if file and not chosen.only:
+            file.write_text(json.dumps(results, indent=1))
+    if chosen.page and not chosen.only:
+        import stacks_page
+        stacks_page.write(pathlib.Path(chosen.page), results)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The tables of docs/stacks.md, from the results of stacks.py. Each stands between two comments that name it."""
+import collections
+import re
+
+
+def smoke_table(results):
+    lines = ["| stack | program | result | seconds |", "| --- | --- | --- | ---: |"]
+    for name, result in results.items():
+        smoke = result["smoke"]
+        lines.append(f"| {smoke['versions']} | `{name}_smoke.py` | {'passes' if smoke['passes'] else '**fails**'} | "
+                     f"{smoke['seconds']:.1f} |")
+    return lines
+
+
+def suite_table(suite):
+    """By folder of the suite: modules, tests and seconds."""
+    folders = collections.defaultdict(list)
+    for module in suite["modules"]:
+        folders[module["module"].rsplit(".", 1)[0]].append(module)
+    lines = ["| folder | modules | tests | pass | skipped | fail | modules not over | seconds |",
+             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    rows = [(f"`{name}`", modules) for name, modules in folders.items()] + [("all", suite["modules"])]
+    for name, modules in rows:
+        ran, skipped, failed = (sum(module[key] for module in modules) for key in ("ran", "skipped", "failed"))
+        not_over = sum(not module["over"] for module in modules)
+        seconds = sum(module["seconds"] for module in modules)
+        lines.append(f"| {name} | {len(modules)} | {ran} | {ran - skipped - failed} | {skipped} | {failed} | {not_over} | "
+                     f"{seconds:.0f} |")
+    return lines
+
+
+def failures_table(suite):
+    """By reason: how many tests, and in which modules."""
+    modules, tests = collections.defaultdict(set), collections.Counter()
+    for module in suite["modules"]:
+        name = module["module"].rsplit(".", 1)[-1]
+        for failure in module["failures"]:
+            modules[failure["reason"]].add(name)
+            tests[failure["reason"]] += 1
+        if not module["over"]:
+            reason = f"not over after {suite['limit']:.0f} seconds"
+            modules[reason].add(name)
+        if "died" in module:
+            modules[f"ended by status {module['died']}"].add(name)
+    lines = ["| reason | tests | modules |", "| --- | ---: | --- |"]
+    for reason, names in sorted(modules.items(), key=lambda item: (-tests[item[0]], item[0])):
+        lines.append(f"| {reason} | {tests[reason] or '–'} | {', '.join(f'`{name}`' for name in sorted(names))} |")
+    return lines
+
+
+def tables(results):
+    """Name and lines of every table that the results have data for."""
+    made = {"smoke": smoke_table(results)}
+    for name, result in results.items():
+        if "suite" in result:
+            suite = result["suite"]
+            made[f"{name} suite"] = [f"{suite['date']}, at most {suite['limit']:.0f} seconds a module.", "", *suite_table(suite)]
+            made[f"{name} failures"] = failures_table(suite)
+    return made
+
+
+def write(page, results):
+    """Replaces the tables in the page. Raises ValueError for one that has no place there."""
+    text = page.read_text()
+    for name, lines in tables(results).items():
+        begin, end = f"<!-- {name}, by ./dev stacks -->", f"<!-- end of {name} -->"
+        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.S)
+        if not pattern.search(text):
+            raise ValueError(f"{page} has no place for the table {name!r}")
+        table = "\n".join([begin, "", *lines, "", end])
+        text = pattern.sub(lambda _: table, text)
+    page.write_text(text)
