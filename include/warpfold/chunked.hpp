@@ -18,6 +18,9 @@
 // host they equal those of reduce() for chunk sizes that are multiples of 65,536 elements, as the default is.
 // Operations that do not commute are folded in order.
 //
+// Over ranks (ranks.hpp) each rank gives the source of its part, and the sink of its part's results. Files may be one
+// file: only the last rank's sink cuts it behind the results.
+//
 // Cost. On a GPU each chunk is one launch and one copy, two for scans; see tuning/chunked.hpp for the buffers.
 //
 // Errors. Throws what the source, the sink, the progress callback and the target throw, and invalid_argument if there
@@ -60,13 +63,24 @@ A chunked_fold(const On& on, Source& source, const Map& map, const Op& op, const
     auto&& from = as_source(source);
     using By = resolved_operation_t<Op, A>;
     const By by = detail::resolve<A>(op);
+    std::uint64_t n = 0;
     if constexpr (has_identity<By, A>) {
         const chunked_plain_fold<A, stored_callable_t<Map>, By> fold{map, by, by, initial};
-        return chunked_engine<On>::fold(on, from, fold, options, call);
+        return chunked_engine<On>::fold(on, from, fold, options, n, call);
     } else {
         const chunked_optional_fold<A, stored_callable_t<Map>, By> fold{map, {by}, by, initial};
-        return chunked_engine<On>::fold(on, from, fold, options, call);
+        return chunked_engine<On>::fold(on, from, fold, options, n, call);
     }
+}
+
+template <class On, class Source, class Fold>
+typename Fold::value chunked_choice(const On& on, Source& source, const Fold& fold, const chunked_options& options,
+                                    const char* call) {
+    auto&& from = as_source(source);
+    std::uint64_t n = 0;
+    const auto chosen = chunked_engine<On>::fold(on, from, fold, options, n, call);
+    detail::require_elements(n, call);
+    return chosen;
 }
 
 } // namespace detail
@@ -131,23 +145,19 @@ template <class On, chunked_source Source, class Predicate>
 template <class On, chunked_source Source>
 [[nodiscard]] auto chunked_arg_min(const On& on, Source&& source, const chunked_options& options = {}) {
     using fold = detail::chunked_arg_fold<true, detail::source_element_t<Source>>;
-    auto&& from = detail::as_source(source);
-    return detail::chunked_engine<On>::fold(on, from, fold{{}, {}, nullptr}, options, "chunked_arg_min");
+    return detail::chunked_choice(on, source, fold{{}, {}, nullptr}, options, "chunked_arg_min");
 }
 template <class On, chunked_source Source>
 [[nodiscard]] auto chunked_arg_max(const On& on, Source&& source, const chunked_options& options = {}) {
     using fold = detail::chunked_arg_fold<false, detail::source_element_t<Source>>;
-    auto&& from = detail::as_source(source);
-    return detail::chunked_engine<On>::fold(on, from, fold{{}, {}, nullptr}, options, "chunked_arg_max");
+    return detail::chunked_choice(on, source, fold{{}, {}, nullptr}, options, "chunked_arg_max");
 }
 
 // The smallest and the largest element.
 template <class On, chunked_source Source>
 [[nodiscard]] auto chunked_min_max(const On& on, Source&& source, const chunked_options& options = {}) {
-    using T = detail::source_element_t<Source>;
-    auto&& from = detail::as_source(source);
-    return detail::chunked_engine<On>::fold(on, from, detail::chunked_extremes_fold<T>{{{}, {}, {}, nullptr}}, options,
-                                            "chunked_min_max");
+    using fold = detail::chunked_extremes_fold<detail::source_element_t<Source>>;
+    return detail::chunked_choice(on, source, fold{{}, {}, {}, nullptr}, options, "chunked_min_max");
 }
 
 // --- exact sums ------------------------------------------------------------------------------------------------------
@@ -157,7 +167,7 @@ template <class On, chunked_source Source>
 requires detail::summable<detail::source_view_t<Source>>
 [[nodiscard]] auto chunked_exact_sum(const On& on, Source&& source, const chunked_options& options = {}) {
     auto&& from = detail::as_source(source);
-    return detail::chunked_engine<On>::exact(on, from, options, "chunked_exact_sum");
+    return detail::chunked_engine<On>::exact(on, from, options, "chunked_exact_sum").value();
 }
 
 // --- histograms ------------------------------------------------------------------------------------------------------
@@ -222,20 +232,24 @@ void chunked_scan(const char* call, const On& on, Source& source, Sink& sink, co
                   "a stream that comes or goes in order cannot be scanned from its end");
     const chunked_options none;
     const chunked_options& options = options_of(none, how...);
-    if constexpr (random_access_source<From>) {
-        check_room(to, from.size(), call);
-    }
-    check_overlap(from, to, call);
     const auto initial = chunked_initial_of<A>(how...);
     using By = resolved_operation_t<Op, A>;
     const By by = detail::resolve<A>(op);
+    const auto scan_from = [&](const auto& first) {
+        call_frame<On>::run(on, call, [&] {
+            if constexpr (random_access_source<From>) {
+                check_room(to, from.size(), call);
+            }
+            check_overlap(from, to, call);
+            chunked_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, first, options, call);
+        });
+    };
     if constexpr (!Inclusive && std::is_same_v<decltype(initial), const no_initial>) {
         static_assert(has_identity<By, A>,
                       "this operation has no identity: give an exclusive scan an initial value behind the operation");
-        chunked_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, A{By::template identity<A>()},
-                                                                 options, call);
+        scan_from(A{By::template identity<A>()});
     } else {
-        chunked_engine<On>::template scan<Inclusive, reverse, A>(on, from, to, map, by, initial, options, call);
+        scan_from(initial);
     }
 }
 

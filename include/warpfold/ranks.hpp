@@ -8,6 +8,7 @@
 //      segmented_reduce and the others of segmented_reduce.hpp
 //      histogram, weighted_histogram, histogram_channels, histogram_nd (histogram.hpp)
 //      convolve, correlate of arrays and of images                     (convolve.hpp)
+//      the calls of chunked.hpp: a rank's source and sink are those of its part
 //
 // Results. The same at every rank, or at one: over_ranks::at_root (ranks/target.hpp). Scans, segmented reductions and
 // convolutions write the results of the rank's own part. Indices are those in the whole array.
@@ -16,13 +17,15 @@
 // floating-point results have the same bits in every run with the same split: values of ranks are folded in rank order.
 //
 // Cost. The call on the part, and one all-gather of 384 bytes a rank. Maps that take an index, and values of more than
-// 288 bytes, take one more. Scans read their part twice, except on the last rank in the order of the scan.
+// 288 bytes, take one more. Scans read their part twice, except on the last rank in the order of the scan; so a source
+// that comes in order cannot be scanned over ranks.
 //
 // Errors. A rank that throws before the gather, or that makes another call, has elements of another type, another number
 // of bins: rank_error at every rank. Ranks that do not call: time_limit_error after the communicator's time limit
 // (communicator.hpp). No output is written then.
 #pragma once
 
+#include "warpfold/ranks/chunked.hpp"
 #include "warpfold/ranks/convolve.hpp"
 #include "warpfold/ranks/exact_sum.hpp"
 #include "warpfold/ranks/histogram.hpp"

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "warpfold/communicator.hpp"
 
@@ -46,7 +47,10 @@ private:
     Comm& comm_;
 };
 
-// check_primitives (primitives.hpp) on the host; in primitives_on_host.cpp.
+// Those of primitives.hpp and chunked.hpp on the host; in primitives_on_host.cpp and chunked_on_host.cpp.
 void check_host_primitives(any_communicator& comm, std::uint64_t n, unsigned seed);
+void check_host_chunked(any_communicator& comm, std::uint64_t n, unsigned seed);
+void check_host_chunked_file(any_communicator& comm, const std::string& path);
+void check_host_chunked_faults(any_communicator& comm);
 
 } // namespace warpfold::tests

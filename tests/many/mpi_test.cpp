@@ -26,6 +26,17 @@ TEST(Mpi, EveryPrimitiveGivesTheWholeArraysResult) {
     }
 }
 
+TEST(Mpi, ChunkedCallsGiveTheWholeArraysResult) {
+    mpi_communicator comm(MPI_COMM_WORLD, std::chrono::seconds(30));
+    tests::as_any any(comm);
+    unsigned seed = 0;
+    for (const std::uint64_t n : {0, 1, 64, 509}) {
+        tests::check_host_chunked(any, n, ++seed);
+    }
+    tests::check_host_chunked_file(any, testing::TempDir() + "chunked_over_mpi_" + std::to_string(comm.size()));
+    tests::check_host_chunked_faults(any);
+}
+
 TEST(Mpi, FaultsReachEveryRank) {
     mpi_communicator comm(MPI_COMM_WORLD, std::chrono::seconds(30));
     const auto on = host{1}.over(comm);

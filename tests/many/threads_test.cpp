@@ -34,6 +34,28 @@ TEST(Threads, EveryPrimitiveGivesTheWholeArraysResult) {
     }
 }
 
+TEST(Threads, ChunkedCallsGiveTheWholeArraysResult) {
+    for (const int ranks : {1, 2, 5}) {
+        thread_ranks group(ranks, limit);
+        group.run([](thread_communicator& comm) {
+            tests::as_any any(comm);
+            unsigned seed = 0;
+            for (const std::uint64_t n : {0, 1, 2, 31, 64, 65, 509, 4099}) {
+                tests::check_host_chunked(any, n, ++seed);
+            }
+            tests::check_host_chunked_file(any, testing::TempDir() + "chunked_over_threads");
+        });
+    }
+}
+
+TEST(Threads, FaultsOfChunkedCallsReachEveryRank) {
+    thread_ranks group(3, limit);
+    group.run([](thread_communicator& comm) {
+        tests::as_any any(comm);
+        tests::check_host_chunked_faults(any);
+    });
+}
+
 TEST(Threads, ExactSumsOfTenThousandSplitsHaveOneSetOfBits) {
     const auto whole = tests::any_numbers<double>(1000, 5);
     const auto floats = tests::any_numbers<float>(1000, 6);

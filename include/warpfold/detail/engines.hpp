@@ -97,10 +97,10 @@ template <class On>
 struct convolve_engine;
 
 // Calls on chunked data.
-//   fold(on, source, fold, options, call)     fold's value. Without elements: the initial value or, without one, the
-//                                             fold of no elements, which `fold` has to allow
-//   count(on, source, bins, options, call)    std::vector<std::uint64_t>
-//   exact(on, source, options, call)          the rounded sum
+//   fold(on, source, fold, options, n, call)   fold's value; n = the number of elements. Without elements: the initial
+//                                              value or, without one, the fold of no elements where it is defined
+//   count(on, source, bins, options, call)     std::vector<std::uint64_t>
+//   exact(on, source, options, call)           the sum, a long_accumulator
 //   scan<Inclusive, Reverse, A>(on, source, sink, map, op, initial, options, call)   initial: an A or no_initial
 template <class On>
 struct chunked_engine;

@@ -45,20 +45,26 @@ struct carried_limbs {
 };
 static_assert(sizeof(carried_limbs<double, 1>) <= rank_frame::room);
 
-// The sum of the terms of all ranks.
-template <class T, class On, class Comm, class... Ins>
-long_accumulator<T, sizeof...(Ins)> exact_over_ranks(const over_ranks<On, Comm>& on, std::uint64_t n, const char* call,
-                                                     const Ins&... ins) {
-    using accumulator = long_accumulator<T, sizeof...(Ins)>;
-    using record = carried_limbs<T, sizeof...(Ins)>;
-    accumulator mine;
-    rank_target<On>::template add_exact<T>(on.on, mine, n, call, ins...);
+// The sum of what all ranks have.
+template <class T, unsigned Factors, class On, class Comm>
+long_accumulator<T, Factors> total_of_ranks(const over_ranks<On, Comm>& on, const long_accumulator<T, Factors>& mine,
+                                            std::uint64_t n, const char* call) {
+    using record = carried_limbs<T, Factors>;
     const auto parts = detail::gather(on, detail::signature_of<T, record>(call, on.root), n, record::of(mine));
-    accumulator total;
+    long_accumulator<T, Factors> total;
     for (const record& part : parts.value) {
         part.add_to(total);
     }
     return total;
+}
+
+// The sum of the terms of all ranks.
+template <class T, class On, class Comm, class... Ins>
+long_accumulator<T, sizeof...(Ins)> exact_over_ranks(const over_ranks<On, Comm>& on, std::uint64_t n, const char* call,
+                                                     const Ins&... ins) {
+    long_accumulator<T, sizeof...(Ins)> mine;
+    rank_target<On>::template add_exact<T>(on.on, mine, n, call, ins...);
+    return detail::total_of_ranks(on, mine, n, call);
 }
 
 // Accumulators pass through the host's memory.

@@ -12,8 +12,8 @@
 #include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/extremes.hpp"
+#include "warpfold/detail/indexed.hpp"
 #include "warpfold/ranks/agreement.hpp"
-#include "warpfold/ranks/indexed.hpp"
 
 namespace warpfold::detail {
 

@@ -10,9 +10,9 @@
 
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/indexed.hpp"
 #include "warpfold/detail/scan_options.hpp"
 #include "warpfold/ranks/agreement.hpp"
-#include "warpfold/ranks/indexed.hpp"
 
 namespace warpfold::detail {
 
@@ -106,16 +106,6 @@ bool hands_on(const over_ranks<On, Comm>& on) {
     return How::reverse ? on.comm->rank() != 0 : on.comm->rank() + 1 != on.comm->size();
 }
 
-// The map of the elements from the `first` one of the whole array on.
-template <class Map, class In>
-auto map_from(const Map& map, std::uint64_t first) {
-    if constexpr (takes_index_v<Map, element_t<In>>) {
-        return shifted_map<Map>{map, first};
-    } else {
-        return map;
-    }
-}
-
 // Calls go(elements, map) with elements [begin, end) of the part in the order of the scan, as a fold reads them; the part
 // begins with the `first` element of the whole array.
 template <bool Reverse, class In, class Map, class Op, class Go>
@@ -129,7 +119,7 @@ decltype(auto) folding(const In& in, std::uint64_t begin, [[maybe_unused]] std::
             return go(down, map);
         }
     } else {
-        return go(detail::from_element(in, begin), detail::map_from<Map, In>(map, first + begin));
+        return go(detail::from_element(in, begin), detail::map_from<element_t<In>>(map, first + begin));
     }
 }
 
@@ -169,7 +159,7 @@ struct staged_scan {
         const auto scan = [&](std::uint64_t from, std::uint64_t count, const auto& options) {
             if (count != 0) {
                 scan_engine<On>::run(on.on, detail::from_element(in, from), count, detail::from_element(out, from),
-                                     detail::map_from<Map, In>(map, first + from), op, options, call);
+                                     detail::map_from<element_t<In>>(map, first + from), op, options, call);
             }
         };
         // The elements that continue the segment of an earlier rank, then those of the part's own segments.

@@ -12,9 +12,9 @@
 #include "warpfold/detail/arg.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/indexed.hpp"
 #include "warpfold/detail/segments.hpp"
 #include "warpfold/ranks/agreement.hpp"
-#include "warpfold/ranks/indexed.hpp"
 #include "warpfold/ranks/reduce.hpp"
 
 namespace warpfold::detail {

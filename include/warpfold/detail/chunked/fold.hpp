@@ -8,46 +8,25 @@
 #include "warpfold/detail/arg.hpp"
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/indexed.hpp"
 
 namespace warpfold::detail {
 
-// `map` with the element's index in the whole data instead of the chunk.
-template <class Map>
-struct global_index_map {
-    WARPFOLD_CALLS_ANY
-    template <class T>
-    WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const -> typename map_result<Map, T>::type {
-        return detail::mapped(map, x, first + index);
-    }
-
-    Map map;
-    std::uint64_t first;
-};
-template <class Map>
-struct user_callable<global_index_map<Map>> : user_callable<Map> {};
-template <class Map, class T>
-auto global_map(const Map& map, std::uint64_t first) {
-    if constexpr (is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>) {
-        return global_index_map<Map>{map, first};
-    } else {
-        return map;
-    }
-}
-
 // How a reduction continues from chunk to chunk. The engine folds a chunk, after map_at(first), by `op` into a
 // `folded`; result_at(in, first) converts that to a `value`; more(total, value) combines it with the earlier chunks.
-// `chooses`: at least one element is required. `continues`: a chunk may be folded onto the earlier `folded`, and last()
-// converts the total.
+// `continues`: a chunk may be folded onto the earlier `folded`, and last() converts the total; the fold of no elements is
+// then defined. `before`: elements of the whole data before the first chunk. indexed_by<T>: `before` matters.
 template <class A, class Map, class Op>
 struct chunked_plain_fold {
     using folded = A;
     using value = A;
     static constexpr bool continues = true;
-    static constexpr bool chooses = false;
+    template <class T>
+    static constexpr bool indexed_by = takes_index_v<Map, T>;
 
     template <class T>
     auto map_at(std::uint64_t first) const {
-        return global_map<Map, T>(map, first);
+        return detail::map_from<T>(map, before + first);
     }
     template <class In>
     identity_result result_at(const In&, std::uint64_t) const {
@@ -58,6 +37,7 @@ struct chunked_plain_fold {
     Map map;
     Op op, more;
     const A* initial; // nullptr: none
+    std::uint64_t before = 0;
 };
 
 // The same for an operation without an identity, which has an initial value.
@@ -66,15 +46,16 @@ struct chunked_optional_fold {
     using folded = optional_value<A>;
     using value = A;
     static constexpr bool continues = true;
-    static constexpr bool chooses = false;
+    template <class T>
+    static constexpr bool indexed_by = takes_index_v<Map, T>;
 
-    struct present { // a chunk is never empty
+    struct present {
         WARPFOLD_HD constexpr A operator()(const optional_value<A>& x) const { return x.value; }
     };
 
     template <class T>
     auto map_at(std::uint64_t first) const {
-        const auto inner = global_map<Map, T>(map, first);
+        const auto inner = detail::map_from<T>(map, before + first);
         return optional_map<std::remove_cv_t<decltype(inner)>, A>{inner};
     }
     template <class In>
@@ -82,13 +63,17 @@ struct chunked_optional_fold {
         return {};
     }
     A last(const optional_value<A>& total) const {
+        if (initial == nullptr) {
+            return total.value;
+        }
         return total.has_value ? static_cast<A>(more(*initial, total.value)) : *initial;
     }
 
     Map map;
     optional_operation<Op> op;
     Op more;
-    const A* initial;
+    const A* initial; // nullptr: none, and there are elements
+    std::uint64_t before = 0;
 };
 
 template <bool Smallest>
@@ -102,9 +87,7 @@ struct better_located {
 
 // min_max.
 template <class T>
-struct chunked_extremes_fold : chunked_plain_fold<extremes<T>, extremes_map<T>, extremes_operation> {
-    static constexpr bool chooses = true;
-};
+using chunked_extremes_fold = chunked_plain_fold<extremes<T>, extremes_map<T>, extremes_operation>;
 
 // arg_min and arg_max.
 template <bool Smallest, class T>
@@ -113,7 +96,8 @@ struct chunked_arg_fold {
     using folded = typename fold::folded;
     using value = located<T>;
     static constexpr bool continues = false;
-    static constexpr bool chooses = true;
+    template <class>
+    static constexpr bool indexed_by = false;
 
     template <class In>
     struct located_from {

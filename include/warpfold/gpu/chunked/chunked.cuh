@@ -42,7 +42,7 @@ template <gpu_target On>
 struct chunked_engine<On> {
     template <class Source, class Fold>
     static typename Fold::value fold(const On& on, Source& source, const Fold& fold, const chunked_options& options,
-                                     const char* call) {
+                                     std::uint64_t& n, const char* call) {
         using T = typename Source::element;
         using V = typename Fold::value;
         const chunked_plan plan = plan_chunks(source, options);
@@ -55,19 +55,15 @@ struct chunked_engine<On> {
         } else {
             WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(total, fold.initial, sizeof(V), cudaMemcpyHostToDevice, on.stream));
         }
-        const auto fold_chunk = [&](const auto& in, std::uint64_t n, std::uint64_t first) {
+        const auto fold_chunk = [&](const auto& in, std::uint64_t count, std::uint64_t first) {
             const accumulating_output<V, decltype(fold.more)> place{total, fold.more, fresh};
-            reduce_engine<On>::template into<typename Fold::folded>(on, in, n, fold.template map_at<T>(first), fold.op,
-                                                                    fold.result_at(in, first), place, call);
+            reduce_engine<On>::template into<typename Fold::folded>(on, in, count, fold.template map_at<T>(first),
+                                                                    fold.op, fold.result_at(in, first), place, call);
             fresh = false;
         };
-        const std::uint64_t n = for_chunks(on, source, plan, options, fold_chunk);
-        if (n == 0) {
-            if constexpr (Fold::chooses) {
-                require_elements(n, call);
-            } else if (fresh) {
-                fold_chunk(view_of(std::as_const(source), nullptr), 0, 0);
-            }
+        n = for_chunks(on, source, plan, options, fold_chunk);
+        if (Fold::continues && n == 0 && fresh) {
+            fold_chunk(view_of(std::as_const(source), nullptr), 0, 0);
         }
         V got;
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, total, sizeof(V), cudaMemcpyDeviceToHost, on.stream));
@@ -90,8 +86,8 @@ struct chunked_engine<On> {
     }
 
     template <class Source>
-    static typename Source::element exact(const On& on, Source& source, const chunked_options& options,
-                                          const char* call) {
+    static long_accumulator<typename Source::element, 1> exact(const On& on, Source& source,
+                                                               const chunked_options& options, const char* call) {
         using T = typename Source::element;
         const stream_ordered_memory memory(on.stream, sizeof(exact_limbs<T>));
         exact_on_device<T, On> sum(on, memory.data());
@@ -99,7 +95,7 @@ struct chunked_engine<On> {
                    [&](const auto& in, std::uint64_t n, std::uint64_t) { sum.add(in, n, call); });
         long_accumulator<T, 1> total;
         sum.fetch(total);
-        return total.value();
+        return total;
     }
 
     // There is room for one element on both sides of a chunk's results. The one next to the previous chunk gets the

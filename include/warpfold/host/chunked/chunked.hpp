@@ -129,35 +129,28 @@ template <>
 struct chunked_engine<host> {
     template <class Source, class Fold>
     static typename Fold::value fold(const host& on, Source& source, const Fold& fold, const chunked_options& options,
-                                     const char* call) {
+                                     std::uint64_t& n, const char* call) {
         using T = typename Source::element;
         using A = typename Fold::folded;
         using Op = std::remove_cvref_t<decltype(fold.op)>;
         if constexpr (Fold::continues) {
             A total = Op::template identity<A>();
-            const std::uint64_t n =
-                for_chunks(source, plan_in_place(source, options), options, false,
+            n = for_chunks(source, plan_in_place(source, options), options, false,
                            [&](const auto& in, std::uint64_t count, std::uint64_t first) {
                                total = fold_on_host<A>(on, in, count, fold.template map_at<T>(first), fold.op, total);
                            });
-            if (Fold::chooses) {
-                require_elements(n, call);
-            }
             return fold.last(total);
         } else {
             typename Fold::value total{};
             bool fresh = true;
-            for_chunks(source, plan_in_place(source, options), options, false,
-                       [&](const auto& in, std::uint64_t n, std::uint64_t first) {
-                           const accumulating_output<typename Fold::value, decltype(fold.more)> place{&total, fold.more,
-                                                                                                      fresh};
-                           reduce_engine<host>::into<A>(on, in, n, fold.template map_at<T>(first), fold.op,
-                                                        fold.result_at(in, first), place, call);
-                           fresh = false;
-                       });
-            if (fresh) {
-                require_elements(0, call);
-            }
+            n = for_chunks(source, plan_in_place(source, options), options, false,
+                           [&](const auto& in, std::uint64_t count, std::uint64_t first) {
+                               const accumulating_output<typename Fold::value, decltype(fold.more)> place{
+                                   &total, fold.more, fresh};
+                               reduce_engine<host>::into<A>(on, in, count, fold.template map_at<T>(first), fold.op,
+                                                            fold.result_at(in, first), place, call);
+                               fresh = false;
+                           });
             return total;
         }
     }
@@ -178,15 +171,15 @@ struct chunked_engine<host> {
     }
 
     template <class Source>
-    static typename Source::element exact(const host& on, Source& source, const chunked_options& options,
-                                          const char* call) {
+    static long_accumulator<typename Source::element, 1> exact(const host& on, Source& source,
+                                                               const chunked_options& options, const char* call) {
         using T = typename Source::element;
         long_accumulator<T, 1> total;
         for_chunks(source, plan_in_place(source, options), options, false,
                    [&](const auto& in, std::uint64_t n, std::uint64_t) {
                        exact_add_engine<host>::add(on, total, in, n, call);
                    });
-        return total.value();
+        return total;
     }
 
     // `initial`: an A or no_initial.
@@ -215,7 +208,7 @@ struct chunked_engine<host> {
                 const chunk_range at{first, n};
                 check_room(sink, first + n, call);
                 A* const out = results.room(at);
-                const auto chunk_map = global_map<Map, T>(map, first);
+                const auto chunk_map = detail::map_from<T>(map, first);
                 const std::uint64_t last = Reverse ? 0 : n - 1;
                 const A last_element = static_cast<A>(detail::mapped(chunk_map, in[last], last));
                 if (!carries) {

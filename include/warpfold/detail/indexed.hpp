@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Maps and arrays of one rank's part, as its target's engines get them.
+// Maps and arrays of one part of an array, a rank's or a chunk, as the engines get them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ template <class Map, bool Backwards = false>
 struct shifted_map {
     WARPFOLD_CALLS_ANY
     template <class T>
-    WARPFOLD_HD constexpr decltype(auto) operator()(const T& x, std::uint64_t index) const {
+    WARPFOLD_HD constexpr auto operator()(const T& x, std::uint64_t index) const -> typename map_result<Map, T>::type {
         return detail::mapped(map, x, Backwards ? first - index : first + index);
     }
 
@@ -26,7 +26,7 @@ struct shifted_map {
 template <class Map, bool Backwards>
 struct user_callable<shifted_map<Map, Backwards>> : user_callable<Map> {};
 
-// True if a map may take an index, which costs one more step of communication.
+// True if a map may take an index.
 template <class Map, class T>
 inline constexpr bool takes_index_v =
     is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>;
@@ -34,6 +34,16 @@ template <class Map, class A, class T>
 inline constexpr bool takes_index_v<optional_map<Map, A>, T> = takes_index_v<Map, T>;
 template <class Predicate, class T>
 inline constexpr bool takes_index_v<count_map<Predicate>, T> = takes_index_v<Predicate, T>;
+
+// The map of the elements from the `first` one of the whole array on, which are `T`s.
+template <class T, class Map>
+auto map_from(const Map& map, std::uint64_t first) {
+    if constexpr (takes_index_v<Map, T>) {
+        return shifted_map<Map>{map, first};
+    } else {
+        return map;
+    }
+}
 
 // Elements from `first` on: a pointer of a pointer.
 template <class X>
