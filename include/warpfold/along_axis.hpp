@@ -43,6 +43,7 @@
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/indexed.hpp"
 #include "warpfold/detail/scan_call.hpp"
 #include "warpfold/host/along_axis/along_axis.hpp"
 #include "warpfold/host/along_axis/scan.hpp"
@@ -75,11 +76,6 @@ concept axis_output_for = !std::is_void_v<typename axis_output<Out>::type> &&
 // The type in which a scan folds, as in scan.hpp.
 template <class Op, class T, class Out>
 using scan_axis_t = typename scan_value<Op, std::remove_const_t<T>, typename axis_output<Out>::type>::type;
-
-// True if the map takes the index, or may do so: the host cannot know it of a lambda with __device__ alone.
-template <class Map, class T>
-inline constexpr bool takes_index_v =
-    is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>;
 
 // Checks the arguments and calls the engine. `Needed`: a result of no elements is an error.
 template <class A, bool Needed, class On, class T, class Out, class Map, class Op, class Result>

@@ -26,7 +26,7 @@ struct shifted_map {
 template <class Map, bool Backwards>
 struct user_callable<shifted_map<Map, Backwards>> : user_callable<Map> {};
 
-// True if a map may take an index.
+// True if the map takes an index, or may do so: the host cannot know it of a lambda with __device__ alone.
 template <class Map, class T>
 inline constexpr bool takes_index_v =
     is_device_lambda_v<Map> || std::is_invocable_v<const Map&, const T&, std::uint64_t>;

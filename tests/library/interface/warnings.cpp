@@ -15,6 +15,7 @@
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/exact_sum_along.hpp"
 #include "warpfold/histogram.hpp"
+#include "warpfold/ranks.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
 #include "warpfold/segmented_exact_sum.hpp"
