@@ -54,4 +54,13 @@ operation_watch::~operation_watch() {
     }
 }
 
+std::vector<softgpu::observe::predicted_machine> predicted_machines() {
+    using asker = void (*)(std::vector<softgpu::observe::predicted_machine>*);
+    std::vector<softgpu::observe::predicted_machine> machines;
+    if (const auto ask = reinterpret_cast<asker>(dlsym(RTLD_DEFAULT, "softgpu_predicted_operations")); ask != nullptr) {
+        ask(&machines);
+    }
+    return machines;
+}
+
 } // namespace warpfold::ladder

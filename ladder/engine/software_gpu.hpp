@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "softgpu/observe/launch_record.hpp"
-#include "softgpu/observe/timeline.hpp"
+#include "softgpu/observe/timeline_model.hpp"
 
 namespace warpfold::ladder {
 
@@ -35,5 +35,8 @@ public:
 private:
     bool watching_ = false;
 };
+
+// The cards that the software GPU was told to predict, with the seconds of the operations that were watched last.
+[[nodiscard]] std::vector<softgpu::observe::predicted_machine> predicted_machines();
 
 } // namespace warpfold::ladder

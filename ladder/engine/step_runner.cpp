@@ -195,10 +195,12 @@ void step_runner::on_device(const step_definition& step, const sample& data, ste
     }
 }
 
-// On a GPU from a run of its own.
+// On a GPU from a run of its own. Where cards are predicted, on the first one.
 void step_runner::add_timeline(const step_definition& step, stage& where, step_result& out) const {
     if (out.operations) {
-        out.timeline = softgpu::observe::model_of(*out.operations, *ladder_.machine);
+        const auto predicted = predicted_machines();
+        out.timeline = predicted.empty() ? softgpu::observe::model_of(*out.operations, *ladder_.machine)
+                                         : softgpu::observe::model_of(*out.operations, predicted.front());
     } else if (!where.software) {
         operation_timer timer(report_.device.name);
         where.timer = &timer;

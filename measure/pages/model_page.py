@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes docs/results/model-h200.md: what the model of docs/model.md predicts, beside what was measured.
+"""Writes docs/results/model-h200.md and its plot: what the model of docs/model.md predicts, beside what was measured.
 
     model_page.py --warpfold build/ci/tool/warpfold [--seconds 60] [--most 16777216] [--keep predicted.json]
-    model_page.py --kept predicted.json    # the page alone, from the predictions of an earlier run
+    model_page.py --kept predicted.json    # page and plot alone, from the predictions of an earlier run
+    model_page.py                          # the plot alone, from the page's own tables
 
 Measured: ladders-h200.md and published-h200.json (H200, cold L2), and docs/lectures/published.json (G80, K40m, T4).
 Predicted: `warpfold ladder NAME --predict CARD` at the same size, block and type, every step by itself. A step that
@@ -18,8 +19,11 @@ import re
 import subprocess
 import sys
 
+from model_plot import plot
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
+PAGE = RESULTS / "model-h200.md"
 MADE = "<!-- Made by measure/pages/model_page.py; do not edit. -->"
 SECONDS = {"ms": 1e3, "s": 1e6}  # microseconds
 CLOSE = 0.3
@@ -120,17 +124,34 @@ def table(cells, notes):
     return lines
 
 
+PARTS = [("H200: the ladders", lambda c: c["card"] == "h200" and "block" not in c),
+         ("H200: the lectures' reductions", lambda c: c["card"] == "h200" and "block" in c),
+         ("8800 GTX: the published table", lambda c: c["card"] == "g80"),
+         ("Tesla K40m: the published table", lambda c: c["card"] == "k40m"),
+         ("Tesla T4: the published table", lambda c: c["card"] == "t4")]
+CARDS = {"H200": "h200", "8800 GTX": "g80", "Tesla K40m": "k40m", "Tesla T4": "t4"}
+
+
+def of_page(text):
+    """The cells that page() has written, for the plot."""
+    cells, card = [], ""
+    for line in text.splitlines():
+        if line.startswith("## "):
+            card = CARDS[line[3:].split(":")[0]]
+        columns = [c.strip() for c in line.strip("|").split("|")]
+        if len(columns) == 9 and re.fullmatch(r"[\d,.]+", columns[4]) and re.fullmatch(r"[\d,.]+", columns[5]):
+            n, measured, predicted = (float(columns[k].replace(",", "")) for k in (2, 4, 5))
+            cells.append({"card": card, "ladder": columns[0], "step": columns[1], "n": int(n), "measured": measured,
+                          "predicted": predicted})
+    return cells
+
+
 def page(cells, notes):
     lines = [MADE, "# The model beside measurements", "",
              "Predicted by [the model](../model.md) from what the software GPU counted, beside what was measured. No "
              "figure of a card was chosen by these tables. Times are those of all launches of a step, with a cold L2 cache. "
-             "Worst first.", ""]
-    parts = [("H200: the ladders", lambda c: c["card"] == "h200" and "block" not in c),
-             ("H200: the lectures' reductions", lambda c: c["card"] == "h200" and "block" in c),
-             ("8800 GTX: the published table", lambda c: c["card"] == "g80"),
-             ("Tesla K40m: the published table", lambda c: c["card"] == "k40m"),
-             ("Tesla T4: the published table", lambda c: c["card"] == "t4")]
-    for title, belongs in parts:
+             "Worst first.", "", "![Predicted against measured times](model-h200.svg)", ""]
+    for title, belongs in PARTS:
         mine = [c for c in cells if belongs(c)]
         done = [c for c in mine if "predicted" in c]
         lines += [f"## {title}", ""]
@@ -168,9 +189,11 @@ def main():
             if o.keep:
                 pathlib.Path(o.keep).write_text(json.dumps(cells, indent=1))
     else:
-        options.error("give --warpfold or --kept")
-    notes = RESULTS / "model-notes.json"
-    (RESULTS / "model-h200.md").write_text(page(cells, json.loads(notes.read_text()) if notes.exists() else {}))
+        cells = []
+    if cells:
+        notes = RESULTS / "model-notes.json"
+        PAGE.write_text(page(cells, json.loads(notes.read_text()) if notes.exists() else {}))
+    PAGE.with_suffix(".svg").write_text(plot(of_page(PAGE.read_text()), CLOSE))
     return 0
 
 

@@ -11,13 +11,14 @@
 #     sanitize   the steps of reduce under compute-sanitizer
 #     ncu        the steps of reduce under Nsight Compute
 #     counters   golden counters for tests/counters
+#     calibrate  microbenchmarks of the figures that the model of docs/model.md takes, and the card's file made of them
 #     library    the library's tests, compute-sanitizer, benchmarks beside the peers; LIBRARY="scan scan_tune select_gpu"
 #                selects benchmarks, also those that only tune, and tests
 #     compare    the library's benchmarks of this tree and of the older tree in .baseline/, alternately, and the ratio of
 #                their times; COMPARE="scan reduce" selects benchmarks
 # Output in $OUT, default build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), ladders.json,
 # ladders.tar.gz, published.json, sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz (ncu's own
-# tables), library.tar.gz. docs/measuring.md makes docs/results/ from them.
+# tables), calibrate.json and card.json, library.tar.gz. docs/measuring.md makes docs/results/ from them.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -30,8 +31,8 @@ fi
 stages=" ${*:-ladder sanitize ncu} "
 for stage in $stages; do
     case $stage in
-        facts | build | ladder | ladders | published | sanitize | ncu | counters | library | compare) ;;
-        *) echo "gpu: there is no stage '$stage': facts build ladder ladders published sanitize ncu counters library compare" >&2
+        facts | build | ladder | ladders | published | sanitize | ncu | counters | calibrate | library | compare) ;;
+        *) echo "gpu: there is no stage '$stage': facts build ladder ladders published sanitize ncu counters calibrate library compare" >&2
             exit 2 ;;
     esac
 done
@@ -275,6 +276,19 @@ golden_counters() {
     tar -C "$work" -czf "$out/counters.tar.gz" counters
 }
 
+# The card's file, from the microbenchmarks of measure/calibrate. Builds only them.
+calibrate() {
+    local architecture program=$work/calibrate
+    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
+    within 100 nvcc -std=c++20 -O3 -I "$root" -arch="sm_$architecture" measure/calibrate/calibrate.cu -o "$program" ||
+        { say "the program of measure/calibrate does not compile"; return 1; }
+    say "calibrate: built"
+    within 100 "$program" >"$out/calibrate.json" || { say "the microbenchmarks failed"; return 1; }
+    within 20 python3 measure/calibrate/card_file.py "$out/calibrate.json" --date "$(date -u +%F)" >"$out/card.json" ||
+        { say "no card.json could be made"; return 1; }
+    say "calibrate: card.json is for --card-file"
+}
+
 # library_program NAME SOURCE [OBJECTS...]: compiled for this card.
 library_program() {
     local name=$1 source=$2
@@ -392,13 +406,14 @@ compare() {
 bring_packages || { say "a package of .gpu-debs does not unpack"; exit 1; }
 facts
 [ "$stages" = " facts " ] && exit 0
-[[ "${stages/ counters /}" =~ ^[[:space:]]*((library|compare)[[:space:]]*)*$ ]] || build
+[[ "${stages/ counters /}" =~ ^[[:space:]]*((library|compare|calibrate)[[:space:]]*)*$ ]] || build
 [[ $stages == *" ladder "* ]] && ladder
 [[ $stages == *" ladders "* ]] && ladders
 [[ $stages == *" published "* ]] && published
 [[ $stages == *" sanitize "* ]] && sanitize
 [[ $stages == *" ncu "* ]] && ncu_counters
 [[ $stages == *" counters "* ]] && golden_counters
+[[ $stages == *" calibrate "* ]] && calibrate
 [[ $stages == *" compare "* ]] && compare
 [[ $stages == *" library "* ]] && library
 say "done, $failures of the commands failed or were cut off"

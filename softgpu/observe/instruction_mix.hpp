@@ -20,6 +20,7 @@ enum class instruction_class : std::uint8_t {
     convert,
     shuffle,
     vote,
+    tensor,  // products of matrices
     control, // branches, ends, fences
     barrier, // of the block
     global_load,
@@ -31,7 +32,8 @@ enum class instruction_class : std::uint8_t {
     local,    // loads and stores of local memory
     constant, // loads of constant memory by address
     texture,
-    upper, // the second instructions of 64-bit integers' additions, logic and comparisons
+    upper,           // the second instructions of 64-bit integers' additions, logic and comparisons
+    tensor_products, // what `tensor` multiplies, in 32 multiply-adds of 16-bit floats: no instructions
     count_
 };
 inline constexpr std::size_t instruction_classes = static_cast<std::size_t>(instruction_class::count_);

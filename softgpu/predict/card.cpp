@@ -92,6 +92,7 @@ observe::latency_table latencies_of(const card& c, double global_load) {
     t[instruction_class::convert] = c.latency_special;
     t[instruction_class::shuffle] = c.latency_shuffle;
     t[instruction_class::vote] = c.latency_shuffle;
+    t[instruction_class::tensor] = c.latency_tensor;
     t[instruction_class::control] = c.latency_control;
     t[instruction_class::barrier] = c.latency_barrier;
     t[instruction_class::global_load] = global_load;

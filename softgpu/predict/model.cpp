@@ -89,7 +89,7 @@ private:
         const observe::counters& n = w_.total;
         // 64-bit integers are addresses, mostly.
         const double upper = has_short_addresses(c_) ? 0 : real(w_.mix[instruction_class::upper]);
-        double issued = upper - real(w_.mix[instruction_class::upper]);
+        double issued = upper - real(w_.mix[instruction_class::upper] + w_.mix[instruction_class::tensor_products]);
         for (const std::uint64_t of_class : w_.mix.of) {
             issued += real(of_class);
         }
@@ -102,6 +102,7 @@ private:
                 real(w_.mix.of[k]) + (k == static_cast<std::size_t>(instruction_class::integer) ? upper : 0);
             add(class_names[k], instructions * lanes * share_ / throughput.of[k]);
         }
+        add("tensor", real(w_.mix[instruction_class::tensor_products]) * lanes * share_ / c_.throughput_tensor);
         double requests = 0;
         for (const instruction_class k :
              {instruction_class::global_load, instruction_class::global_store, instruction_class::global_atomic,

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "softgpu/observe/timeline.hpp"
+#include "softgpu/observe/timeline_model.hpp"
 #include "tests/observe/logs.hpp"
 
 namespace softgpu::observe {
@@ -53,6 +53,34 @@ void breadth_first(program& p, int streams) {
     for (int s = 1; s <= streams; ++s) {
         p.copy_out(s);
     }
+}
+
+// A predicted kernel takes its prediction; copies, and kernels without one, go by the machine's rules.
+TEST(TimelineModel, PredictedKernelsTakeWhatTheModelOfTheCardSays) {
+    program p;
+    depth_first(p, 2);
+    const timeline ruled = model_of(p.log, slow_machine());
+    predicted_machine on{"h200", slow_machine(), std::vector<double>(p.log.operations.size())};
+    on.machine.name = "predicted";
+    std::vector<std::size_t> kernels;
+    for (std::size_t k = 0; k < p.log.operations.size(); ++k) {
+        if (p.log.operations[k].on == engine::compute) {
+            kernels.push_back(k);
+        }
+    }
+    ASSERT_EQ(kernels.size(), 2u);
+    on.seconds[kernels[0]] = 123;
+    const timeline t = model_of(p.log, on);
+    ASSERT_EQ(t.events.size(), ruled.events.size());
+    for (std::size_t k = 0; k < t.events.size(); ++k) {
+        const double took = t.events[k].end - t.events[k].start;
+        const double by_rule = ruled.events[k].end - ruled.events[k].start;
+        EXPECT_NEAR(took, k == kernels[0] ? 123 : by_rule, 1e-9) << k;
+    }
+    EXPECT_TRUE(t.modelled);
+    EXPECT_EQ(t.machine, "predicted; kernels without a prediction, by their instructions and bytes: 1");
+    on.seconds[kernels[1]] = 1;
+    EXPECT_EQ(model_of(p.log, on).machine, "predicted");
 }
 
 TEST(TimelineModel, NothingTakesNoTime) {

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,16 @@ TEST(Cards, OfTheTreeAreValid) {
     }
     EXPECT_GE(found, 8u);
     EXPECT_EQ(parse_card(text_of("h200"), "h200").multiprocessors, 132);
+}
+
+// TFLOP/s of halves with sums of 32 bits, dense, as the data sheets print them.
+TEST(Cards, TensorCoresReachTheDataSheet) {
+    const std::pair<const char*, double> printed[] = {{"v100", 125}, {"t4", 65},    {"a100", 312},
+                                                      {"h100", 989}, {"h200", 989}, {"rtx4090", 165}};
+    for (const auto& [key, tera] : printed) {
+        const card c = parse_card(text_of(key), key);
+        EXPECT_NEAR(2 * c.throughput_tensor * c.multiprocessors * c.clock / 1000 / tera, 1, 0.01) << key;
+    }
 }
 
 TEST(Cards, AFigureThatIsMissingIsNamed) {

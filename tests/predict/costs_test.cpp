@@ -101,5 +101,37 @@ TEST(Costs, ClassesOfInstructions) {
     EXPECT_EQ(mix[instruction_class::control], 1u);
 }
 
+struct product {
+    opcode op;
+    std::vector<suffix> suffixes;
+    std::uint64_t instructions, units; // units of 32 multiply-adds of halves
+};
+
+// Work as that of halves: narrower types take less for as many multiply-adds, wider ones more.
+TEST(Costs, ProductsOfMatricesGoByTheirMultiplyAdds) {
+    using enum suffix;
+    const product products[] = {
+        {opcode::mma, {sync, aligned, m16n8k16, row, col, f32, f16, f16, f32}, 1, 64},
+        {opcode::mma, {sync, aligned, m16n8k8, row, col, f32, f16, f16, f32}, 1, 32},
+        {opcode::mma, {sync, aligned, m8n8k4, row, col, f32, f16, f16, f32}, 1, 32}, // four products
+        {opcode::mma, {sync, aligned, m16n8k16, row, col, f32, bf16, bf16, f32}, 1, 64},
+        {opcode::mma, {sync, aligned, m16n8k8, row, col, f32, tf32, tf32, f32}, 1, 64},
+        {opcode::mma, {sync, aligned, m16n8k32, row, col, s32, s8, s8, s32}, 1, 64},
+        {opcode::mma, {sync, aligned, m8n8k4, row, col, f64, f64, f64, f64}, 2, 128},
+        {opcode::wmma, {mma, sync, aligned, row, col, m16n16k16, f32, f32}, 2, 128},
+    };
+    for (const product& p : products) {
+        body f;
+        const auto r = f.reg(f32);
+        const ptx::operand o = register_operand(r);
+        f.add(p.op, {o, o, o, o}, body::always, p.suffixes);
+        const observe::instruction_mix mix = mix_of(f.function(), 0, 1);
+        const std::ptrdiff_t what = &p - products;
+        EXPECT_EQ(mix[instruction_class::tensor], p.instructions) << what;
+        EXPECT_EQ(mix[instruction_class::tensor_products], p.units) << what;
+        EXPECT_EQ(mix[instruction_class::half], 0u) << what;
+    }
+}
+
 } // namespace
 } // namespace softgpu::machine

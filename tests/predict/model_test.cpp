@@ -82,6 +82,20 @@ TEST(Model, SecondHalvesOfAddressesCostNothingWhereAddressesAreShort) {
     EXPECT_DOUBLE_EQ(of(predict(c, w), "issue"), 25'000);
 }
 
+// Products take the tensor cores for their work, and the issue slots for their instructions.
+TEST(Model, ProductsOfMatricesTakeTheTensorCores) {
+    launch_work w = some_blocks(100);
+    w.mix[instruction_class::tensor] = 10'000;
+    w.mix[instruction_class::tensor_products] = 640'000; // 2048 multiply-adds each
+    card c = round_card();
+    c.throughput_tensor = 512;
+    const auto p = predict(c, w);
+    EXPECT_DOUBLE_EQ(of(p, "tensor"), 4'000); // 1000 instructions of 2048 multiply-adds a multiprocessor
+    EXPECT_DOUBLE_EQ(of(p, "issue"), 250);
+    EXPECT_EQ(p.bound, "tensor");
+    EXPECT_DOUBLE_EQ(of(p, "half"), 0);
+}
+
 // Two blocks wait 1000 cycles each, and need the adder for 500: the second finds a third of the first in the queue.
 TEST(Model, BlocksQueueForTheMultiprocessor) {
     launch_work w = some_blocks(20);

@@ -11,7 +11,7 @@ import unittest
 import browser
 from page import TOOL, data_of, make, warpfold
 
-PAGES = ("reduce", "streams", "run")
+PAGES = ("reduce", "streams", "run", "predicted")
 # The smallest contrast of a text with what is behind it, as WCAG computes it.
 CONTRAST = """
 (() => {
@@ -52,6 +52,7 @@ class Reports(unittest.TestCase):
         cls.paths = {name: pathlib.Path(folder.name) / f"{name}.html" for name in PAGES}
         make("report", "reduce", "--device", "softgpu", "--n", "2^14", "-o", str(cls.paths["reduce"]))
         make("report", "streams", "--device", "softgpu", "-o", str(cls.paths["streams"]))
+        make("report", "reduce", "--device", "softgpu", "--n", "2^14", "--predict", "h200,t4", "-o", str(cls.paths["predicted"]))
         ran = warpfold("run", "--report", str(cls.paths["run"]), "--check", "all", "--error-exit", "9", "--", TOOL, "ladder",
                        "reduce", "--device", "softgpu", "--n", "2^16", "--steps", "2,7", "--no-claims")
         if ran.returncode != 9:  # step 7 has a race
@@ -113,6 +114,23 @@ class Reports(unittest.TestCase):
         cards = {run["card"] for run in ladder["elsewhere"]}
         self.assertEqual(self.count("svg .series.s6 .line"), len(cards))  # kernel 7 over n; not of the lectures' own figures
         self.assertEqual(self.tab.value("[...document.querySelectorAll('figcaption')].filter((c) => /giga instr/.test(c.textContent)).length"), len(cards))
+
+    def test_predicted_times(self):
+        ladder = self.open("predicted")["ladders"][0]
+        steps = [step for step in ladder["steps"] if step.get("predictions")]
+        self.assertGreater(len(steps), 15)
+        headings = self.tab.value("[...document.querySelectorAll('h2, h3')].map((h) => h.textContent)")
+        self.assertEqual(headings[:3], ["Ladder: reduce", "Predicted times", "Counts per element"])
+        self.assertEqual(self.count("g.row.predicted"), 3 * len(steps))  # each card, and one over the other
+        self.assertEqual(self.count("[aria-label^='Predicted times'] tbody tr"), 2 * len(steps))
+        charts = self.tab.value("[...document.querySelectorAll('g.row.predicted')].map((r) => r.closest('figure').querySelector('figcaption').textContent)")
+        self.assertTrue(all(title.startswith("In the model") for title in charts))
+        bounds = self.tab.value("[...document.querySelectorAll('details.part')][0].textContent")
+        self.assertIn("In the model of h200: bound by " + steps[0]["predictions"]["h200"]["bound"], bounds)
+        verdicts = self.tab.value("[...document.querySelectorAll('.claims tbody td:nth-child(4)')].map((c) => c.textContent)")
+        self.assertTrue(any("holds in the model of h200" in verdict for verdict in verdicts))
+        self.open("reduce")
+        self.assertEqual(self.count("g.row.predicted"), 0)
 
     def test_a_step_renders_when_it_is_opened(self):
         ladder = self.open("reduce")["ladders"][0]

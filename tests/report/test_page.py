@@ -112,6 +112,33 @@ class Page(unittest.TestCase):
         errata = ROOT / "docs/lectures/errata.md"
         self.assertEqual(self.data["errata"], errata.read_text(encoding="utf-8") if errata.exists() else "")
 
+    def test_nothing_is_predicted_where_nothing_is_asked(self):
+        self.assertFalse(any("predictions" in step for step in self.steps.values()))
+
+
+class Predicted(unittest.TestCase):
+    def test_predictions_of_each_step_and_card(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library = pathlib.Path(folder) / "d3.min.js"
+            library.write_text("// https://d3js.org v5.16.0 stand-in\n")
+            path = pathlib.Path(folder) / "report.html"
+            make("report", "reduce", "--device", "softgpu", "--n", "2^12", "--predict", "h200,t4", "-o", str(path),
+                 WARPFOLD_D3=str(library))
+            ladder = data_of(path.read_text(encoding="utf-8"))["ladders"][0]
+        counted = [step for step in ladder["steps"] if step["launches"]]
+        self.assertGreater(len(counted), 15)
+        for step in counted:
+            self.assertEqual(set(step["predictions"]), {"h200", "t4"}, step["id"])
+            for card, p in step["predictions"].items():
+                self.assertAlmostEqual(p["cold_nanoseconds"], sum(l["predictions"][card]["cold_nanoseconds"]
+                                                                 for l in step["launches"]), places=3)
+                self.assertEqual(step["profile"]["predictions"][card]["bound"], p["bound"])
+        faster = [claim["figure"] for step in ladder["steps"] for claim in step["claims"]
+                  if "in the model of h200" in claim["figure"]]
+        self.assertTrue(faster)
+        for figure in faster:
+            self.assertIn("not measured", figure)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -137,6 +137,30 @@ print("16 128 int32 device 1,2\\n16 1024 float host 1" if "--shapes" in sys.argv
         self.assertRegex((self.place / "out/published.json").read_text(), r"^--distil \S*/16-128-int32-device.json --date 20")
         self.assertIn("published: n = 16, block 1024, float failed", answer.stdout)
 
+    def test_a_card_is_measured(self):
+        figures = {"clock": {"value": 1.5, "how": "measured"}}
+        measured = self.place / "measured.json"
+        measured.write_text(json.dumps({"device": "Card", "compute_capability": "9.0", "figures": figures}))
+        self.program(self.place / "bin/nvcc", f"""#!/bin/sh
+echo release 13.0, V13.0.88
+while [ $# -gt 0 ]; do
+    if [ "$1" = -o ]; then
+        printf '#!/bin/sh\\ncat {measured}\\n' >"$2"
+        chmod +x "$2"
+    fi
+    shift
+done
+""")
+        shutil.copytree(ROOT / "measure/calibrate", self.place / "measure/calibrate")
+        shutil.copytree(ROOT / "softgpu/predict", self.place / "softgpu/predict")
+        answer, calls = self.session("1", "calibrate")
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+        self.assertNotIn("ninja", calls)  # only the program is built
+        card = json.loads((self.place / "out/card.json").read_text())
+        self.assertEqual(card["figures"]["clock"]["value"], 1.5)
+        self.assertRegex(card["figures"]["clock"]["source"], r"^measured 20\d\d-\d\d-\d\d, Card$")
+        self.assertRegex(card["figures"]["launch"]["source"], "^copied from h[12]00: ")
+
     def test_findings_in_ladders(self):
         self.pages()
         self.program(self.place / "bin/compute-sanitizer", "#!/bin/sh\ncase \"$*\" in *scan*) exit 9 ;; esac\n")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `warpfold explain`: names and options on the stand-in; every step of every ladder with the real one.
 #include <algorithm>
+#include <fstream>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -205,6 +206,57 @@ TEST_F(explain, names_what_bounds_a_step) {
     }
     expect_in(run({"reduce/2"}, true).out, {"What bounds it on", "The lines that cost most", "host code: lines"});
     EXPECT_TRUE(json::parse(run({"reduce/cpu", "--json", "-"}, true).out)["bounds"].is_null());
+}
+
+// Sums over the launches; the text tells them from measured times.
+TEST_F(explain, predicts_what_bounds_a_step_on_a_card) {
+    const json document =
+        json::parse(run({"reduce/2", "--n", "64Ki", "--predict", "h200,T4", "--json", "-"}, true).out);
+    const json& all = document["predictions"];
+    ASSERT_EQ(all.size(), 2u);
+    for (const char* const card : {"h200", "t4"}) {
+        const json& p = all[card];
+        EXPECT_GE(p["cold_nanoseconds"], p["nanoseconds"]);
+        EXPECT_GT(p["share_of_roof"], 0);
+        EXPECT_LE(p["share_of_roof"], 1);
+        double sum = 0;
+        for (const json& launch : document["launches"]) {
+            sum += launch["predictions"][card]["nanoseconds"].get<double>();
+        }
+        EXPECT_DOUBLE_EQ(p["nanoseconds"], sum);
+        EXPECT_FALSE(p["longest_launch"]["kernel"].get<std::string>().empty());
+    }
+    EXPECT_FALSE(document["step"].contains("lines"));
+    const outcome text = run({"reduce/2", "--n", "64Ki", "--predict", "t4"}, true);
+    expect_in(text.out, {"Predicted by the model of t4 (docs/model.md), not measured, at n = 65,536",
+                         " bounds it, with ", "µs  issue", "µs  latency",
+                         "The lines that cost most of latency, by cycles waited", "of latency in the model"});
+    EXPECT_EQ(run({"reduce/2", "--n", "64Ki"}, true).out.find("Predicted"), std::string::npos);
+    expect_complaint(run({"reduce/2", "--predict", "g81"}, true), 2, {"'g81' is none of a100"});
+}
+
+// A card with one wavefront in ten thousand cycles: the lines with shared memory have the whole of what bounds it.
+TEST_F(explain, ranks_lines_by_what_binds) {
+    std::ifstream in(CARDS_FOLDER "/t4.json");
+    json card = json::parse(in);
+    card["key"] = "banks";
+    card["figures"]["shared_wavefronts"]["value"] = 0.01;
+    const std::string file = write("banks.json", card.dump());
+    const json p = json::parse(
+        run({"reduce/3", "--n", "64Ki", "--card-file", file, "--json", "-"}, true).out)["predictions"]["banks"];
+    EXPECT_EQ(p["bound"], "shared");
+    EXPECT_EQ(p["lines_of"], "shared");
+    EXPECT_EQ(p["lines_by"], "wavefronts");
+    ASSERT_FALSE(p["lines"].empty());
+    double shares = 0;
+    for (const json& line : p["lines"]) {
+        EXPECT_NE(line["why"].get<std::string>().find("shared memory"), std::string::npos) << line;
+        shares += line["share"].get<double>();
+    }
+    EXPECT_GT(shares, 0.8);
+    expect_in(run({"reduce/3", "--n", "64Ki", "--card-file", file}, true).out,
+              {"The lines that cost most of shared, by wavefronts",
+               "banks: the part that the line has of shared in the model"});
 }
 
 TEST_F(explain, shows_shared_headers_and_says_what_is_not_shown) {

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The command with the real ladder on the software GPU, where both are built.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/tool/command.hpp"
@@ -51,6 +56,51 @@ TEST_F(real_ladder, predicts_times_by_a_model) {
     EXPECT_NE(unknown.error.find("'g81' is none of a100, g80, h100"), std::string::npos) << unknown.error;
     const outcome absent = run({"ladder", "reduce", "--device", "softgpu", "--card-file", "/nowhere/my.json"});
     EXPECT_NE(absent.error.find("/nowhere/my.json: cannot be read"), std::string::npos) << absent.error;
+}
+
+// The laboratory of streams in the model of a card: kernels take what the launches' predictions say, and copies of one stream
+// run beside kernels of another where the step lets them.
+TEST_F(real_ladder, streams_overlap_in_the_model_of_a_card) {
+    const outcome seen = run({"ladder", "streams", "--device", "softgpu", "--n", "1Mi", "--steps", "one,two,many",
+                              "--predict", "h200,t4", "--json", "-"});
+    ASSERT_EQ(seen.status, 0) << seen.error;
+    const json document = json::parse(seen.out);
+    std::map<std::string, double> both;
+    for (const json& step : document["steps"]) {
+        const json& timeline = step["timeline"];
+        EXPECT_EQ(timeline["modelled"], true);
+        const std::string machine = timeline["machine"];
+        EXPECT_EQ(machine.find("predicted by the model of NVIDIA H200"), 0u) << machine; // the first card
+        EXPECT_EQ(machine.find("without a prediction"), std::string::npos) << machine;
+        std::vector<double> predicted;
+        std::vector<double> took;
+        for (const json& launch : step["launches"]) {
+            predicted.push_back(launch["predictions"]["h200"]["nanoseconds"].get<double>() / 1000);
+        }
+        for (const json& a : timeline["operations"]) {
+            if (a["engine"] == "compute") {
+                took.push_back(a["end_us"].get<double>() - a["start_us"].get<double>());
+            }
+            for (const json& b : timeline["operations"]) {
+                if (a["engine"] == "compute" && b["engine"] != "compute") {
+                    both[step["id"]] +=
+                        std::max(0.0, std::min(a["end_us"].get<double>(), b["end_us"].get<double>()) -
+                                          std::max(a["start_us"].get<double>(), b["start_us"].get<double>()));
+                }
+            }
+        }
+        std::sort(predicted.begin(), predicted.end());
+        std::sort(took.begin(), took.end());
+        ASSERT_EQ(predicted.size(), took.size()) << step["id"];
+        for (std::size_t k = 0; k < took.size(); ++k) {
+            EXPECT_NEAR(took[k], predicted[k], 1e-6 * predicted[k]) << step["id"];
+        }
+    }
+    EXPECT_EQ(both["one"], 0);
+    EXPECT_GT(both["two"], 0);
+    EXPECT_GT(both["many"], 0);
+    const outcome text = run({"ladder", "streams", "--device", "softgpu", "--steps", "two", "--predict", "t4"});
+    EXPECT_NE(text.out.find("Timelines: predicted by the model of NVIDIA T"), std::string::npos) << text.out;
 }
 
 // Steps 5 to 7 and sum_warp rely on an order between the lanes of a warp that nothing makes.

@@ -72,6 +72,23 @@ TEST_F(trace_files, of_a_program) {
     EXPECT_EQ(content(path("left")), "code\t0\ncode\t0\ncode\t7\n");
 }
 
+// One for each predicted card instead of the one of the software GPU's own card.
+TEST_F(trace_files, of_a_program_on_predicted_cards) {
+    const outcome seen = run({"run", "--predict", "h200,t4", "--timeline", path("t.json"), "--", CHILD_PROGRAM,
+                              SOFTWARE_RUNTIME, LADDER_ENGINE, "errors/good", path("left"), ""});
+    ASSERT_EQ(seen.status, 0) << seen.error;
+    const json document = json::parse(content(path("t.json")));
+    EXPECT_EQ(expect_a_trace(document), 2u * 2 * 2);
+    const json& machines = document["otherData"]["machines"];
+    ASSERT_EQ(machines.size(), 2u);
+    for (const auto& [card, link] : {std::pair{"h200", "55 GB/s each way"}, std::pair{"t4", "12 GB/s each way"}}) {
+        const std::string machine = machines[card];
+        EXPECT_EQ(machine.find("predicted by the model of "), 0u) << machine;
+        EXPECT_NE(machine.find(link), std::string::npos) << machine;
+        EXPECT_EQ(machine.find("without a prediction"), std::string::npos) << machine;
+    }
+}
+
 TEST_F(trace_files, bad_paths_get_one_line) {
     const std::vector<std::string> streams{"ladder", "streams", "--device", "softgpu", "--steps", "one", "--trace"};
     const auto with = [&](const std::string& file) {

@@ -20,6 +20,7 @@
 #include "tool/ladder/ladder_options.hpp"
 #include "tool/ladder/ladder_table.hpp"
 #include "tool/progress.hpp"
+#include "tool/run/predicted_cards.hpp"
 #include "tool/run/runtime_choice.hpp"
 
 namespace warpfold::tool {
@@ -31,6 +32,7 @@ struct explain_options {
     std::optional<std::string> block;
     std::optional<std::string> json;
     bool whole = false;
+    predict_options predict;
     device_options device{.device = "softgpu", .card = {}, .workers = {}};
 };
 
@@ -180,10 +182,11 @@ explanation explained(ladder::ladder_engine& engine, step_place place, const exp
     };
     if (counted(e.step)) {
         e.profile = profile_step(place, engine.sources());
+        e.predicted = predicted_steps(e.profile);
         e.bounds = bounds_of(ran, e.step, e.profile.launches);
     }
     if (!e.bounds.all.empty()) {
-        e.costly = costly_lines(e.profile, e.bounds.all.front().of, 3);
+        e.costly = costly_lines(e.profile, cost_of(e.bounds.all.front().of), 3);
     }
     e.files = files_of(e.step, e.profile, engine.sources(), o.whole);
     e.note = note_on(e.step, e.profile);
@@ -224,6 +227,7 @@ int run_explain(const explain_options& o) {
         place.block =
             static_cast<unsigned>(parse_bounded("--block", *o.block, 1, std::numeric_limits<unsigned>::max()));
     }
+    static_cast<void>(set_predicted_cards(o.predict));
     ladder::ladder_engine& engine = load_ladder_engine(device_kind::software, o.device);
     const auto steps = engine.steps(place.ladder);
     if (slash == std::string::npos || slash + 1 == o.what.size()) {
@@ -256,6 +260,7 @@ action add_explain(CLI::App& app) {
     app.add_flag("--whole", o->whole, "the step's own file from its first line to its last");
     app.add_option("--json", o->json, "write it all to this file, or with - to standard output instead of the text")
         ->type_name("FILE");
+    add_predict_options(app, o->predict);
     add_software_options(app, o->device);
     return [o] { return run_explain(*o); };
 }

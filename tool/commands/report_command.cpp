@@ -55,6 +55,7 @@ int run_report(const report_options& o) {
         throw usage_error("--output: give a file");
     }
     const device_kind kind = choose_device(o.ladder.device);
+    set_predictions(o.ladder, kind);
     std::vector<ladder::ladder_request> requests;
     for (const auto& entry : entries) {
         requests.push_back(request_of(o.ladder, entry, kind));
@@ -100,6 +101,7 @@ action add_report(CLI::App& app) {
     app.add_option("-o,--output", o->output, "write the page to this file")->type_name("FILE")->capture_default_str();
     app.add_option("--n", o->ladder.n, "size of the problem: 100000, 2^16, 4Ki (default: as ladder all has it)")
         ->type_name("N");
+    add_predict_options(app, o->ladder.predict);
     add_device_options(app, o->ladder.device);
     return [o] { return run_report(*o); };
 }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/text.hpp"
+
 namespace warpfold::tool {
 namespace {
 
@@ -25,15 +27,13 @@ std::uint64_t sectors(const counters& c) {
            c.atomic_sectors;
 }
 
-// What of the line's work takes the resource.
-double cost(const counters& c, resource of) {
-    switch (of) {
-    case resource::shared_memory: return static_cast<double>(wavefronts(c));
-    case resource::l2:
-    case resource::dram: return static_cast<double>(sectors(c));
-    case resource::latency: return latencies{}.clocks(c);
-    default: return static_cast<double>(c.warp_instructions);
-    }
+double instructions(const counters& c) { return static_cast<double>(c.warp_instructions); }
+
+double requests(const counters& c) {
+    return static_cast<double>(c.global_load_requests + c.global_store_requests + c.local_load_requests +
+                               c.local_store_requests + c.shared_load_requests + c.shared_store_requests +
+                               c.constant_load_requests + c.async_copy_requests + c.atomic_requests +
+                               c.shared_atomic_requests);
 }
 
 double ratio(std::uint64_t a, std::uint64_t b) { return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b); }
@@ -83,12 +83,53 @@ std::string why_of(const point_counts& p) {
 
 } // namespace
 
-std::vector<costly_line> costly_lines(const step_profile& profile, resource bound, std::size_t most) {
-    const double all = cost(profile.all.counts, bound);
+line_cost cost_of(resource r) {
+    switch (r) {
+    case resource::shared_memory: return cost_of_bound("shared");
+    case resource::l2:
+    case resource::dram: return cost_of_bound("l2");
+    case resource::latency: return cost_of_bound("latency");
+    default: return cost_of_bound("issue");
+    }
+}
+
+line_cost cost_of_bound(std::string_view bound) {
+    if (bound == "launch" || bound == "blocks") {
+        return {};
+    }
+    if (bound == "shared") {
+        return {"wavefronts", [](const counters& c) { return static_cast<double>(wavefronts(c)); }};
+    }
+    if (bound == "l1" || bound == "l2" || bound == "dram") {
+        return {"sectors", [](const counters& c) { return static_cast<double>(sectors(c)); }};
+    }
+    if (bound == "atomics") {
+        return {"lanes of atomics", [](const counters& c) { return static_cast<double>(c.atomic_lanes); }};
+    }
+    if (bound == "lsu") {
+        return {"memory instructions", requests};
+    }
+    if (bound == "shuffle") {
+        return {"shuffles", [](const counters& c) { return static_cast<double>(c.shuffles); }};
+    }
+    if (bound == "vote") {
+        return {"votes", [](const counters& c) { return static_cast<double>(c.votes); }};
+    }
+    if (bound == "tensor") {
+        return {"matrix products", [](const counters& c) { return static_cast<double>(c.matrix_products); }};
+    }
+    if (bound == "latency") {
+        return {"cycles waited for loads and instructions", [](const counters& c) { return latencies{}.clocks(c); }};
+    }
+    return {bound == "issue" ? "instructions" : "instructions of all kinds", instructions};
+}
+
+std::vector<costly_line> costly_lines(const step_profile& profile, const line_cost& cost, std::size_t most) {
+    const double all = cost.of ? cost.of(profile.all.counts) : 0;
     std::vector<costly_line> lines;
     for (const auto& [path, numbers] : profile.lines) {
         for (const auto& [number, counts] : numbers) {
-            const double share = all == 0 ? 0 : cost(counts.counts, bound) / all;
+            const double share = all == 0 ? 0 : cost.of(counts.counts) / all;
             if (share >= least_share) {
                 lines.push_back({path, number, share, why_of(counts)});
             }
@@ -97,6 +138,26 @@ std::vector<costly_line> costly_lines(const step_profile& profile, resource boun
     std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
     lines.resize(std::min(lines.size(), most));
     return lines;
+}
+
+std::string text_of(const std::vector<costly_line>& lines, const std::string& of, const report::style& look) {
+    std::string out;
+    if (!lines.empty()) {
+        out += fmt::format("The lines that cost most of {}\n", of);
+    }
+    for (const costly_line& line : lines) {
+        out += report::paragraph(fmt::format("  {:>4.0f} %  ", 100 * line.share),
+                                 fmt::format("{}:{}: {}", line.path, line.number, line.why), look.width);
+    }
+    return out;
+}
+
+report::json json_of(const std::vector<costly_line>& lines) {
+    report::json out = report::json::array();
+    for (const costly_line& line : lines) {
+        out.push_back({{"path", line.path}, {"line", line.number}, {"share", line.share}, {"why", line.why}});
+    }
+    return out;
 }
 
 } // namespace warpfold::tool

@@ -13,6 +13,7 @@
 #include "report/table.hpp"
 #include "tool/explain/bounds.hpp"
 #include "tool/explain/costly_lines.hpp"
+#include "tool/explain/predicted_step.hpp"
 #include "tool/explain/step_profile.hpp"
 #include "tool/explain/text_difference.hpp"
 
@@ -61,6 +62,7 @@ struct explanation {
     step_profile profile{};
     bounds_of_step bounds{};
     std::vector<costly_line> costly{};
+    std::vector<predicted_step> predicted{}; // by card
     std::vector<shown_file> files{};
     std::string note{}; // what is not shown, and why
     std::optional<next_step> next{};

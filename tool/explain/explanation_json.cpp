@@ -57,10 +57,7 @@ json json_of(const bounds_of_step& bounds, const std::vector<costly_line>& costl
     for (const bound& b : bounds.all) {
         out["resources"].push_back({{"name", name_of(b.of)}, {"seconds", b.seconds}, {"figure", b.figure}});
     }
-    out["lines"] = json::array();
-    for (const costly_line& line : costly) {
-        out["lines"].push_back({{"path", line.path}, {"line", line.number}, {"share", line.share}, {"why", line.why}});
-    }
+    out["lines"] = json_of(costly);
     return out;
 }
 
@@ -107,6 +104,9 @@ json json_of(const explanation& e) {
     out["note"] = text_or_null(e.note);
     out["launches"] = json_of(e.profile.launches, e.profile.why_none.empty());
     out["bounds"] = json_of(e.bounds, e.costly);
+    if (!e.predicted.empty()) {
+        out["predictions"] = json_of(e.predicted);
+    }
     out["counters"] = json();
     out["counters"]["all"] = counts(e.profile.all);
     out["counters"]["in_no_line"] = counts(e.profile.elsewhere);

@@ -88,6 +88,9 @@ public:
         title();
         launches();
         bounds();
+        for (const predicted_step& step : e_.predicted) {
+            out_ += text_of(step, e_.profile, look_);
+        }
         listing();
         claims();
         if (e_.next) {
@@ -156,23 +159,39 @@ private:
                 fmt::format("  {:>9} µs  {:<24}  ", report::figure(b.seconds * 1e6, 3), name_of(b.of)), b.figure,
                 look_.width);
         }
-        if (!e_.costly.empty()) {
-            out_ += fmt::format("The lines that cost most of it\n");
-        }
-        for (const costly_line& line : e_.costly) {
-            out_ += report::paragraph(fmt::format("  {:>4.0f} %  ", 100 * line.share),
-                                      fmt::format("{}:{}: {}", line.path, line.number, line.why), look_.width);
-        }
+        out_ += text_of(e_.costly, "it", look_);
     }
 
     // "  >  17   100  32.0 ...  " with as many figures as there are columns.
     [[nodiscard]] std::string figures(const std::string& mark, const std::string& number,
-                                      const std::function<std::string(const column&)>& text) const {
+                                      const std::function<std::string(const column&)>& text,
+                                      const std::vector<std::string>& shares) const {
         std::string line = fmt::format("{:>1} {:>5} ", mark, number);
         for (const column* const c : columns_) {
             line += fmt::format("{:>7} ", text(*c));
         }
+        for (const std::string& share : shares) {
+            line += fmt::format("{:>7} ", share);
+        }
         return line + " ";
+    }
+
+    [[nodiscard]] std::vector<std::string> cards() const {
+        std::vector<std::string> names;
+        for (const predicted_step& step : e_.predicted) {
+            names.push_back(step.sum.card);
+        }
+        return names;
+    }
+
+    // Of each card's bound, the part that the line has; empty where it has none.
+    [[nodiscard]] std::vector<std::string> shares_of(const point_counts* line) const {
+        std::vector<std::string> shares;
+        for (const predicted_step& step : e_.predicted) {
+            const double share = line == nullptr ? 0 : share_of(step, e_.profile, line->counts);
+            shares.push_back(share > 0 ? fmt::format("{:.0f} %", 100 * share) : "");
+        }
+        return shares;
     }
 
     // A row, its text on as many lines as it takes.
@@ -210,7 +229,9 @@ private:
     }
 
     void rule() {
-        std::string line = figures("", "line", [](const column& c) { return std::string(c.name); }) + "source";
+        std::string line = figures(
+                               "", "line", [](const column& c) { return std::string(c.name); }, cards()) +
+                           "source";
         out_ += line + "\n";
     }
 
@@ -230,7 +251,10 @@ private:
             for (std::size_t k = 0; k < file.lines.size(); ++k) {
                 const shown_line& line = file.lines[k];
                 if (last != 0 && line.number > last + 1) {
-                    out_ += figures("", "...", [](const column&) { return std::string(); }).erase(7) + "\n";
+                    out_ += figures(
+                                "", "...", [](const column&) { return std::string(); }, shares_of(nullptr))
+                                .erase(7) +
+                            "\n";
                 }
                 last = line.number;
                 if (line.host) {
@@ -238,7 +262,8 @@ private:
                            file.lines[k + 1].number == last + 1) {
                         last = file.lines[++k].number;
                     }
-                    row(figures("", "...", [](const column&) { return std::string(); }),
+                    row(figures(
+                            "", "...", [](const column&) { return std::string(); }, shares_of(nullptr)),
                         fmt::format("host code: lines {} to {} (--whole shows them)", line.number, last), tone::faint);
                     continue;
                 }
@@ -258,7 +283,9 @@ private:
         }
         out_ += "\n";
         const auto sum = [&](const point_counts& p, const char* what) {
-            row(figures("", "", [&](const column& c) { return c.text(p); }), what, tone::plain);
+            row(figures(
+                    "", "", [&](const column& c) { return c.text(p); }, shares_of(&p)),
+                what, tone::plain);
         };
         if (e_.profile.elsewhere.counts.warp_instructions != 0) {
             sum(e_.profile.elsewhere, "in no line of these files");
@@ -268,14 +295,21 @@ private:
         for (const column* const c : columns_) {
             out_ += report::paragraph(fmt::format("  {}: ", c->name), c->meaning, look_.width);
         }
+        for (const predicted_step& step : e_.predicted) {
+            const std::string what = step.cost.of ? fmt::format("the part that the line has of {} in the model, by {}",
+                                                                step.ranked_by, step.cost.unit)
+                                                  : "no line has a part in what bounds the step in the model";
+            out_ += report::paragraph(fmt::format("  {}: ", step.sum.card), what, look_.width);
+        }
         out_ += "  A line that holds a tenth of the instructions or more is marked >.\n";
     }
 
     void source_row(const shown_line& line, const point_counts* did) {
         const bool hot = did != nullptr && static_cast<double>(did->counts.warp_instructions) >=
                                                hot_share * static_cast<double>(e_.profile.all.counts.warp_instructions);
-        row(figures(hot ? ">" : "", std::to_string(line.number),
-                    [&](const column& c) { return did == nullptr ? std::string() : c.text(*did); }),
+        row(figures(
+                hot ? ">" : "", std::to_string(line.number),
+                [&](const column& c) { return did == nullptr ? std::string() : c.text(*did); }, shares_of(did)),
             expanded(line.text),
             hot              ? tone::bad
             : did == nullptr ? tone::faint

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tool/explain/step_profile.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -46,6 +47,28 @@ void add_lines(const profile_kernel& kernel, std::span<const ladder::source_file
     }
 }
 
+softgpu::observe::prediction prediction_of(const std::string& card, const profile_json& j) {
+    softgpu::observe::prediction p;
+    p.card = card;
+    p.nanoseconds = j.at("nanoseconds").get<double>();
+    p.cold_nanoseconds = j.at("cold_nanoseconds").get<double>();
+    p.bound = j.at("bound").get<std::string>();
+    p.share_of_roof = j.at("share_of_roof").get<double>();
+    p.next_bound = j.at("next_bound").get<std::string>();
+    for (const auto& [name, nanoseconds] : j.at("bounds").items()) {
+        p.bounds.push_back({name, nanoseconds.get<double>()});
+    }
+    std::stable_sort(p.bounds.begin(), p.bounds.end(),
+                     [](const auto& a, const auto& b) { return a.nanoseconds > b.nanoseconds; });
+    p.l1_load_hit_rate = j.at("l1_load_hit_rate").get<double>();
+    p.l2_read_hit_rate = j.at("l2_read_hit_rate").get<double>();
+    p.dram_read_bytes = j.at("dram_read_bytes").get<std::uint64_t>();
+    p.dram_write_bytes = j.at("dram_write_bytes").get<std::uint64_t>();
+    p.cold_dram_read_bytes = j.at("cold_dram_read_bytes").get<std::uint64_t>();
+    p.cold_dram_write_bytes = j.at("cold_dram_write_bytes").get<std::uint64_t>();
+    return p;
+}
+
 } // namespace
 
 launch_record launch_of(const profile_json& j) {
@@ -59,6 +82,10 @@ launch_record launch_of(const profile_json& j) {
 #define SOFTGPU_COUNTER(name, combine, meaning) launch.total.name = counters.value(#name, std::uint64_t{0});
 #include "softgpu/observe/counters.def"
 #undef SOFTGPU_COUNTER
+    }
+    const profile_json predictions = j.value("predictions", profile_json::object());
+    for (const auto& [card, p] : predictions.items()) {
+        launch.predictions.push_back(prediction_of(card, p));
     }
     return launch;
 }

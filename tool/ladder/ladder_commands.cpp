@@ -71,12 +71,6 @@ void open_json(const ladder_options& o, std::optional<report::output_file>& file
     }
 }
 
-void set_predictions(const ladder_options& o, device_kind kind) {
-    if (!set_predicted_cards(o.predict).empty() && kind == device_kind::gpu) {
-        throw usage_error("--predict: launches on a GPU are measured; give --device softgpu");
-    }
-}
-
 int run(const ladder_options& o, const ladder::catalogue_entry& ladder) {
     const device_kind kind = choose_device(o.device);
     set_predictions(o, kind);

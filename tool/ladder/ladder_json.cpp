@@ -119,11 +119,14 @@ json json_of(const ladder::step_result& step, bool counted) {
     out["warm_time_us"] = microseconds(warm, &ladder::timing::median);
     out["least_bytes"] = step.least_bytes == 0 ? json(nullptr) : json(step.least_bytes);
     out["launches"] = json_of(step.launches, counted);
-    if (const auto predicted = predictions_of(step); !predicted.empty()) {
+    if (const auto predicted = predictions_of(step.launches); !predicted.empty()) {
         json all = json::object();
         for (const auto& p : predicted) {
-            all[p.card] = {
-                {"nanoseconds", p.nanoseconds}, {"cold_nanoseconds", p.cold_nanoseconds}, {"bound", p.bound}};
+            all[p.card] = {{"nanoseconds", p.nanoseconds},
+                           {"cold_nanoseconds", p.cold_nanoseconds},
+                           {"bound", p.bound},
+                           {"share_of_roof", p.share_of_roof},
+                           {"next_bound", p.next_bound}};
         }
         out["predictions"] = std::move(all);
     }

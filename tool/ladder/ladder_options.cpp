@@ -145,4 +145,10 @@ std::uint64_t parse_bounded(std::string_view option, std::string_view text, std:
     return value;
 }
 
+void set_predictions(const ladder_options& o, device_kind kind) {
+    if (!set_predicted_cards(o.predict).empty() && kind == device_kind::gpu) {
+        throw usage_error("--predict: launches on a GPU are measured; give --device softgpu");
+    }
+}
+
 } // namespace warpfold::tool

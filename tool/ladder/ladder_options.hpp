@@ -47,6 +47,9 @@ void add_ladder_options(CLI::App& app, ladder_options& options, const ladder::ca
 [[nodiscard]] ladder::ladder_request request_of(const ladder_options& options, const ladder::catalogue_entry& ladder,
                                                 device_kind kind);
 
+// Tells the software GPU which cards to predict. Throws usage_error for a GPU, whose times are measured.
+void set_predictions(const ladder_options& options, device_kind kind);
+
 // A count given to the option, between the two bounds. Throws usage_error.
 [[nodiscard]] std::uint64_t parse_bounded(std::string_view option, std::string_view text, std::uint64_t least,
                                           std::uint64_t most);

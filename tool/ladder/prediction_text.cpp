@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tool/ladder/prediction_text.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -8,30 +9,26 @@
 
 namespace warpfold::tool {
 
-std::vector<softgpu::observe::prediction> predictions_of(const ladder::step_result& step) {
+std::vector<softgpu::observe::prediction> predictions_of(const std::vector<softgpu::observe::launch_record>& launches) {
     std::vector<softgpu::observe::prediction> all;
-    for (const auto& launch : step.launches) {
+    std::vector<double> longest;
+    for (const auto& launch : launches) {
         const auto& one = launch.predictions;
         if (one.empty()) {
             return {};
         }
         all.resize(one.size());
+        longest.resize(one.size(), -1);
         for (std::size_t k = 0; k < one.size(); ++k) {
-            softgpu::observe::prediction& sum = all[k];
-            // The bound of the launch that takes longest stands for all.
-            if (sum.bounds.empty() || one[k].nanoseconds > sum.bounds.front().nanoseconds) {
-                sum.bound = one[k].bound;
-                sum.next_bound = one[k].next_bound;
-                sum.share_of_roof = one[k].share_of_roof;
-                sum.bounds = {{one[k].bound, one[k].nanoseconds}};
-            }
-            sum.card = one[k].card;
-            sum.nanoseconds += one[k].nanoseconds;
-            sum.cold_nanoseconds += one[k].cold_nanoseconds;
-            sum.dram_read_bytes += one[k].dram_read_bytes;
-            sum.dram_write_bytes += one[k].dram_write_bytes;
-            sum.cold_dram_read_bytes += one[k].cold_dram_read_bytes;
-            sum.cold_dram_write_bytes += one[k].cold_dram_write_bytes;
+            softgpu::observe::prediction sum = one[k].nanoseconds > longest[k] ? one[k] : all[k];
+            longest[k] = std::max(longest[k], one[k].nanoseconds);
+            sum.nanoseconds = all[k].nanoseconds + one[k].nanoseconds;
+            sum.cold_nanoseconds = all[k].cold_nanoseconds + one[k].cold_nanoseconds;
+            sum.dram_read_bytes = all[k].dram_read_bytes + one[k].dram_read_bytes;
+            sum.dram_write_bytes = all[k].dram_write_bytes + one[k].dram_write_bytes;
+            sum.cold_dram_read_bytes = all[k].cold_dram_read_bytes + one[k].cold_dram_read_bytes;
+            sum.cold_dram_write_bytes = all[k].cold_dram_write_bytes + one[k].cold_dram_write_bytes;
+            all[k] = std::move(sum);
         }
     }
     return all;
@@ -49,7 +46,7 @@ std::string predictions_text(const ladder::ladder_report& r, const report::style
                          {"next", align::left}});
     bool any = false;
     for (const auto& step : r.steps) {
-        for (const auto& p : predictions_of(step)) {
+        for (const auto& p : predictions_of(step.launches)) {
             any = true;
             table.add_row({{step.id},
                            {p.card},

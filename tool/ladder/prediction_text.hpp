@@ -10,8 +10,10 @@
 
 namespace warpfold::tool {
 
-// The sum over the step's launches, one a card; empty where a launch has none.
-[[nodiscard]] std::vector<softgpu::observe::prediction> predictions_of(const ladder::step_result& step);
+// The sum over the launches, one a card; empty where a launch has none. Bounds, shares and rates are those of the launch that
+// takes longest.
+[[nodiscard]] std::vector<softgpu::observe::prediction>
+predictions_of(const std::vector<softgpu::observe::launch_record>& launches);
 
 // A table of the steps, empty where nothing was predicted.
 [[nodiscard]] std::string predictions_text(const ladder::ladder_report& report, const report::style& look);

@@ -42,7 +42,10 @@ json profile_of(ladder::ladder_engine& engine, const ladder::ladder_report& repo
     if (report.device.software) { // else the profile is of another n
         const bounds_of_step bounds = bounds_of(report, step, profile.launches);
         out["bounds"] = json_of(bounds, bounds.all.empty() ? std::vector<costly_line>{}
-                                                           : costly_lines(profile, bounds.all.front().of, 3));
+                                                           : costly_lines(profile, cost_of(bounds.all.front().of), 3));
+    }
+    if (const auto predicted = predicted_steps(profile); !predicted.empty()) {
+        out["predictions"] = json_of(predicted);
     }
     out["note"] = note_on(step, profile);
     out["files"] = json::array();

@@ -87,6 +87,47 @@ function times(parent, ladder) {
         rows: steps.map((step) => row(step, step.time_us))});
 }
 
+// --- what the model of a card says (docs/model.md): never beside what was measured, and drawn with another pattern --------
+
+const percent = (part) => `${Math.round(100 * part)} %`;
+const predictedCards = (all) => [...new Set(all.flatMap((one) => Object.keys(one.predictions ?? {})))];
+
+function predictions(parent, ladder) {
+    const steps = ladder.steps.filter((step) => step.predictions);
+    if (steps.length === 0) return;
+    const node = section(parent, 3, "Predicted times"), cards = predictedCards(steps);
+    node.append(el("p", {}, `Predicted by a model of ${cards.join(", ")} from what the software GPU counted, not measured: all launches ` +
+        "of a step, with a cold L2 cache. Bounds are those of a step's longest launch."));
+    const grid = node.appendChild(el("div", {class: "grid"}));
+    const row = (step, card, value) => ({label: named(step), tone: "predicted", value,
+        tip: `${named(step)} in the model of ${card}, bound by ${step.predictions[card].bound}`});
+    const cold = (step, card) => step.predictions[card].cold_nanoseconds / 1e3;
+    for (const card of cards) {
+        bars(grid, {title: `In the model of ${card}: time`, unit: "µs", rows: steps.map((step) => row(step, card, cold(step, card)))});
+    }
+    for (const other of cards.slice(1)) {
+        bars(grid, {title: `In the models: time of ${other} over that of ${cards[0]}`, unit: "times",
+            rows: steps.map((step) => row(step, other, cold(step, other) / cold(step, cards[0])))});
+    }
+    node.append(table(["step", "card", "cold, µs", "warm, µs", "bound", "of the warm time", "next bound"],
+        steps.flatMap((step) => cards.map((card) => {
+            const p = step.predictions[card];
+            return [named(step), card, p.cold_nanoseconds / 1e3, p.nanoseconds / 1e3, p.bound, percent(p.share_of_roof), p.next_bound];
+        })), `Predicted times of the ladder ${ladder.ladder}`));
+}
+
+// Of a step: what bounds it on each card, and which lines have most of that.
+function predictedBounds(parent, step) {
+    for (const [card, p] of Object.entries(step.profile.predictions)) {
+        parent.append(el("h4", {}, `In the model of ${card}: bound by ${p.bound}`),
+            el("p", {class: "note"}, `Predicted, not measured: ${figure(p.nanoseconds / 1e3)} µs warm, ${figure(p.cold_nanoseconds / 1e3)} µs cold. ` +
+                `The bound has ${percent(p.share_of_roof)} of the time of the longest launch, ${shortName(p.longest_launch.kernel)}.`),
+            table(["bound", "if it alone took time, µs"], Object.entries(p.bounds).sort((a, b) => b[1] - a[1]).map(([name, time]) => [name, time / 1e3]),
+                `Bounds of step ${step.id} in the model of ${card}`),
+            el("ul", {}, p.lines.map((line) => el("li", {}, `${percent(line.share)} of the ${p.lines_by} (${p.lines_of}): ${line.path}:${line.line}, ${line.why}`))));
+    }
+}
+
 const KERNELS = ["1", "2", "3", "4", "5", "6", "7"];
 const LECTURE_BLOCK = 128; // of the lecture's table
 
@@ -173,6 +214,10 @@ const VERDICTS = {true: ["✓", "holds", "good"], false: ["✗", "does not hold"
 const kind = (claim) => (claim.refuted_by === null ? "remark" : String(claim.holds));
 
 function verdict({qualified, ...claim}) {
+    const modelled = [...(claim.figure ?? "").matchAll(/(holds|does not hold) in the model of (\S+)/g)];
+    if (claim.holds === null && modelled.length !== 0) {
+        return el("span", {class: "unknown"}, "– ", modelled.map(([, words, card]) => `${words} in the model of ${card}`).join("; "));
+    }
     const [mark, words, tone] = VERDICTS[kind(claim)];
     const limited = qualified && (qualified.startsWith("only") ? `holds ${qualified}` : qualified);
     return el("span", {class: limited ? "unknown" : tone}, `${mark} ${limited || words}`);
@@ -187,8 +232,13 @@ function result(step) {
 
 function launchTable(launches, caption) {
     const shape = (dimensions) => dimensions.join(" × ").replace(/( × 1)+$/, "");
-    return table(["kernel", "times", "grid", "block", "shared, bytes"], launches.map((launch) => [launch.kernel, launch.times ?? 1,
-        shape(launch.grid), shape(launch.block), launch.dynamic_shared_bytes + launch.static_shared_bytes]), caption);
+    const cards = predictedCards(launches);
+    return table(["kernel", "times", "grid", "block", "shared, bytes", ...cards.flatMap((card) => [`predicted: ${card}, µs`, "its bound"])],
+        launches.map((launch) => [launch.kernel, launch.times ?? 1, shape(launch.grid), shape(launch.block),
+            launch.dynamic_shared_bytes + launch.static_shared_bytes, ...cards.flatMap((card) => {
+                const p = launch.predictions?.[card];
+                return p ? [p.nanoseconds / 1e3, p.bound] : ["", ""];
+            })]), caption);
 }
 
 // A folded part whose content is made when it is first opened.
@@ -238,6 +288,7 @@ function steps(parent, ladder) {
             const all = counted(step);
             if (all) body.append(el("details", {class: "figures"}, el("summary", {}, "All counters"), counterList(all.counters, meanings)));
             if (step.profile?.bounds) bounds(body, step);
+            if (step.profile?.predictions) predictedBounds(body, step);
             if (step.profile?.note) body.append(el("p", {class: "note"}, step.profile.note));
             addListing(body, step.profile?.files ?? []);
         });
@@ -290,6 +341,7 @@ function ladder(one) {
     const node = section(content, 2, `Ladder: ${one.ladder}`);
     node.append(el("p", {}, `Problem: ${one.data}; n = ${power(one.n)}. ${facts(one.device)}.`));
     times(node, one);
+    predictions(node, one);
     counts(node, one);
     kernels(node, one);
     roofline(node, one);

@@ -17,6 +17,7 @@
 #include "tool/explain/source_lines.hpp"
 #include "tool/explain/step_profile.hpp"
 #include "tool/ladder/json_parts.hpp"
+#include "tool/ladder/prediction_text.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -49,7 +50,11 @@ json launches_of(const json& launches) {
         if (is_new) {
             groups.push_back({launch, 1});
         } else {
-            groups[place->second].sum.total.add(launch.total);
+            group& same = groups[place->second];
+            same.sum.total.add(launch.total);
+            // The whole group's: none where one of the launches has none.
+            launch_record both = same.sum;
+            same.sum.predictions = predictions_of({std::move(both), launch});
             ++groups[place->second].times;
         }
     }

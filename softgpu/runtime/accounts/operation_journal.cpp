@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "softgpu/observe/timeline_trace.hpp"
+#include "softgpu/runtime/accounts/predictions.hpp"
 #include "softgpu/runtime/core/stream.hpp"
 
 namespace softgpu::runtime {
@@ -132,8 +133,14 @@ void operation_journal::launched(std::uint64_t launch, const observe::launch_rec
     const std::lock_guard every(all().mutex);
     for (operation_journal* const j : all().list) {
         const std::lock_guard lock(j->mutex_);
-        j->costs_[launch] = {std::uint64_t{record.grid[0]} * record.grid[1] * record.grid[2],
-                             record.total.warp_instructions, record.total.global_bytes_moved()};
+        cost& c = j->costs_[launch];
+        c = {std::uint64_t{record.grid[0]} * record.grid[1] * record.grid[2],
+             record.total.warp_instructions,
+             record.total.global_bytes_moved(),
+             {}};
+        for (const observe::prediction& p : record.predictions) {
+            c.predicted_seconds.push_back(p.nanoseconds * 1e-9);
+        }
     }
 }
 
@@ -154,6 +161,21 @@ observe::operation_log operation_journal::so_far() {
     return copy;
 }
 
+std::vector<observe::predicted_machine> operation_journal::predicted() {
+    std::vector<observe::predicted_machine> machines = predicted_machines();
+    const std::lock_guard lock(mutex_);
+    for (std::size_t k = 0; k < machines.size(); ++k) {
+        machines[k].seconds.resize(log_.operations.size());
+        for (const auto& [launch, place] : of_launches_) {
+            const auto at = costs_.find(launch);
+            if (at != costs_.end() && k < at->second.predicted_seconds.size()) {
+                machines[k].seconds[place] = at->second.predicted_seconds[k];
+            }
+        }
+    }
+    return machines;
+}
+
 void operation_journal::complete() {
     const std::lock_guard lock(mutex_);
     add_costs(log_);
@@ -167,6 +189,7 @@ struct open_journals {
     observe::operation_log log;
     std::unique_ptr<operation_journal> whole;
     std::unique_ptr<operation_journal> recording;
+    std::vector<observe::predicted_machine> predicted; // of the last recording
 };
 
 open_journals& opened() {
@@ -186,20 +209,40 @@ void timeline_file::begin(const settings& options) {
 void timeline_file::write(const settings& options, bool finished) {
     const std::lock_guard lock(opened().mutex);
     const observe::operation_log log = opened().whole == nullptr ? observe::operation_log{} : opened().whole->so_far();
-    const observe::timeline modelled = observe::model_of(log, machine_of(*options.device));
-    const observe::traced one{std::string(options.device->name), &modelled};
-    observe::write_trace(options.timeline_path, {&one, 1}, finished);
+    std::vector<std::string> names;
+    std::vector<observe::timeline> modelled;
+    if (opened().whole != nullptr) {
+        for (const observe::predicted_machine& on : opened().whole->predicted()) {
+            names.push_back(on.card);
+            modelled.push_back(observe::model_of(log, on));
+        }
+    }
+    if (modelled.empty()) {
+        names.emplace_back(options.device->name);
+        modelled.push_back(observe::model_of(log, machine_of(*options.device)));
+    }
+    std::vector<observe::traced> traces;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        traces.push_back({names[k], &modelled[k]});
+    }
+    observe::write_trace(options.timeline_path, traces, finished);
 }
 
 void record_operations(observe::operation_log* to) {
     const std::lock_guard lock(opened().mutex);
     if (opened().recording != nullptr) {
         opened().recording->complete();
+        opened().predicted = opened().recording->predicted();
         opened().recording = nullptr;
     }
     if (to != nullptr) {
         opened().recording = std::make_unique<operation_journal>(*to);
     }
+}
+
+std::vector<observe::predicted_machine> predicted_operations() {
+    const std::lock_guard lock(opened().mutex);
+    return opened().predicted;
 }
 
 } // namespace softgpu::runtime

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "softgpu/observe/launch_record.hpp"
-#include "softgpu/observe/timeline.hpp"
+#include "softgpu/observe/timeline_model.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/settings.hpp"
 
@@ -51,12 +51,15 @@ public:
 
     // The log as it is now, with the costs of finished kernels.
     [[nodiscard]] observe::operation_log so_far();
+    // The cards that are predicted, with the seconds of these operations.
+    [[nodiscard]] std::vector<observe::predicted_machine> predicted();
     // Adds these costs to the log itself.
     void complete();
 
 private:
     struct cost {
         std::uint64_t blocks = 0, warp_instructions = 0, memory_bytes = 0;
+        std::vector<double> predicted_seconds; // by card
     };
 
     struct place_and_stream {
@@ -89,5 +92,7 @@ void write(const settings& options, bool finished);
 
 // Ends the recording under way, whose log is complete then. Unless `to` is nullptr, records operations into it from now on.
 void record_operations(observe::operation_log* to);
+// Of the recording that was completed last.
+[[nodiscard]] std::vector<observe::predicted_machine> predicted_operations();
 
 } // namespace softgpu::runtime

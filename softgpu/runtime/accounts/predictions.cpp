@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/accounts/predictions.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 
@@ -8,6 +10,8 @@
 
 namespace softgpu::runtime {
 namespace {
+
+constexpr std::chrono::seconds patience{1};
 
 struct predicted_card {
     explicit predicted_card(predict::card c) : facts(std::move(c)), l2(static_cast<std::uint64_t>(facts.l2_bytes)) {}
@@ -19,7 +23,7 @@ struct predicted_card {
 struct predicted_cards {
     std::vector<std::unique_ptr<predicted_card>> cards;
     std::vector<observe::latency_table> tables; // of each card near, far
-    std::mutex launching;                       // one launch at a time has the caches
+    std::timed_mutex launching;                 // one launch at a time has the caches
 };
 
 predicted_cards& all_predicted() {
@@ -31,7 +35,7 @@ predicted_cards& all_predicted() {
 
 struct launch_prediction::sums {
     predict::launch_shape shape;
-    std::unique_lock<std::mutex> turn;
+    std::unique_lock<std::timed_mutex> turn;
     std::mutex mutex;
     std::vector<predict::traffic> l1; // by card
     std::vector<double> cycles;       // by table, over all blocks
@@ -100,10 +104,30 @@ void load_predicted_cards(const std::vector<std::string>& files) {
 
 std::span<const observe::latency_table> predicted_latencies() noexcept { return all_predicted().tables; }
 
+std::vector<observe::predicted_machine> predicted_machines() {
+    std::vector<observe::predicted_machine> machines;
+    for (const auto& one : all_predicted().cards) {
+        const predict::card& c = one->facts;
+        observe::timeline_machine& m = machines.emplace_back(observe::predicted_machine{c.key, {}, {}}).machine;
+        m.pinned_bytes_per_s = c.link_bandwidth * 1e9;
+        m.pageable_bytes_per_s = std::min(m.pageable_bytes_per_s, m.pinned_bytes_per_s / 2);
+        m.copy_engines = c.copy_engines > 1 ? 2 : 1;
+        m.kernel_latency = c.launch * 1e-9;
+        m.multiprocessors = static_cast<unsigned>(c.multiprocessors);
+        m.warp_instructions_per_s = c.issue * c.clock * 1e9;
+        m.memory_bytes_per_s = c.dram_bandwidth * c.dram_efficiency * 1e9;
+        m.name = "predicted by the model of " + c.name + " (docs/model.md), not measured: a compute engine, " +
+                 std::to_string(m.copy_engines) + (m.copy_engines == 1 ? " copy engine, " : " copy engines, ") +
+                 std::to_string(static_cast<int>(c.link_bandwidth)) + " GB/s each way, " +
+                 std::to_string(static_cast<int>(m.pageable_bytes_per_s / 1e9)) + " GB/s for pageable memory";
+    }
+    return machines;
+}
+
 launch_prediction::launch_prediction(const predict::launch_shape& shape) : sums_(std::make_unique<sums>()) {
     predicted_cards& all = all_predicted();
     sums_->shape = shape;
-    sums_->turn = std::unique_lock(all.launching, std::try_to_lock);
+    sums_->turn = std::unique_lock(all.launching, patience);
     sums_->l1.resize(all.cards.size());
     sums_->cycles.resize(all.tables.size());
     for (const auto& c : all.cards) {

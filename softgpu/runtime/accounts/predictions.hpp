@@ -9,6 +9,7 @@
 
 #include "softgpu/machine/trace.hpp"
 #include "softgpu/observe/launch_record.hpp"
+#include "softgpu/observe/timeline_model.hpp"
 #include "softgpu/predict/model.hpp"
 
 namespace softgpu::runtime {
@@ -18,7 +19,11 @@ void load_predicted_cards(const std::vector<std::string>& files);
 // Of module::trace(): two tables a card. Empty: nothing is predicted.
 [[nodiscard]] std::span<const observe::latency_table> predicted_latencies() noexcept;
 
-// One launch while it runs. A launch that begins while another one runs is not predicted: both use the caches.
+// The cards as machines of a timeline, in the order of their predictions. Without seconds of operations.
+[[nodiscard]] std::vector<observe::predicted_machine> predicted_machines();
+
+// One launch while it runs. Both of two launches would use the caches, so one waits for the other, for a second at most: the
+// other one may wait for what this one does. Then it is not predicted.
 class launch_prediction final : public machine::launch_trace {
 public:
     explicit launch_prediction(const predict::launch_shape& shape);

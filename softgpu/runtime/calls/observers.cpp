@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The functions by which the ladder and the tool observe launches (softgpu/observe/launch_record.hpp) and operations
-// (softgpu/observe/timeline.hpp).
+// (softgpu/observe/timeline.hpp, timeline_model.hpp).
 #include "softgpu/observe/launch_record.hpp"
-#include "softgpu/observe/timeline.hpp"
+#include "softgpu/observe/timeline_model.hpp"
 #include "softgpu/runtime/accounts/journal.hpp"
 #include "softgpu/runtime/accounts/operation_journal.hpp"
 #include "softgpu/runtime/calls/call.hpp"
@@ -29,6 +29,11 @@ void softgpu_record_operations(softgpu::observe::operation_log* to) {
         executor::instance().wait_for_all();
         record_operations(to);
     });
+}
+
+void softgpu_predicted_operations(std::vector<softgpu::observe::predicted_machine>* to) {
+    using namespace softgpu::runtime;
+    (void)call([&] { *to = predicted_operations(); });
 }
 
 } // extern "C"

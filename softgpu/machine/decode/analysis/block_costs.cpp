@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "softgpu/machine/code/matrix_shape.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
@@ -100,13 +101,45 @@ machine_cost cost_of_move(const ptx::instruction& i) {
     return {instruction_class::integer, 0};
 }
 
-// Cards have no figures of tensor cores.
+// A wmma.load or wmma.store: a request for each register of the fragment.
+machine_cost cost_of_fragment(const ptx::instruction& i) {
+    const form f = form_of(i);
+    const auto shape = shape_of(f);
+    const unsigned slots = shape ? shape->registers_of(moved_fragment(f)) : 1;
+    const bool shared = i.space() == suffix::shared || i.space() == suffix::shared_cta;
+    if (i.has(suffix::store)) {
+        return {shared ? instruction_class::shared_store : instruction_class::global_store, slots, false};
+    }
+    return {shared ? instruction_class::shared_load : instruction_class::global_load, slots};
+}
+
+// Tensor cores multiply narrow types as much faster as they are narrower, and doubles at a sixteenth of the rate of halves
+// (data sheets of the A100 and H100). One machine instruction multiplies up to 16 x 8 x 16 halves.
+machine_cost cost_of_product(const ptx::instruction& i) {
+    constexpr unsigned unit = 32;
+    constexpr unsigned most = 16 * 8 * 16 / unit;
+    constexpr unsigned doubles = 16;
+    const auto shape = shape_of(form_of(i));
+    if (!shape) {
+        return {instruction_class::tensor, 1};
+    }
+    const suffix type = shape->type_of(fragment::a);
+    const unsigned each = type == suffix::f64 ? doubles * 16 : element_bits(type);
+    const unsigned products = shape->m * shape->n * shape->k * (shape->is_by_quads() ? 4 : 1) * each / (16 * unit);
+    return {instruction_class::tensor, std::max(products / most, 1u), true, products};
+}
+
 machine_cost cost_of_matrix(const ptx::instruction& i) {
     switch (i.op) {
     case opcode::ldmatrix: return {instruction_class::shared_load, 1};
     case opcode::stmatrix: return {instruction_class::shared_store, 1, false};
     case opcode::movmatrix: return {instruction_class::shuffle, 1};
-    default: return {instruction_class::half, 1};
+    case opcode::wmma:
+        if (!i.has(suffix::mma)) {
+            return cost_of_fragment(i);
+        }
+        return cost_of_product(i);
+    default: return cost_of_product(i);
     }
 }
 
@@ -187,6 +220,7 @@ observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std
         const machine_cost c = before.cost(n);
         const bool two_halves = c.what == instruction_class::integer && c.slots == 2; // of 64 bits
         mix[c.what] += two_halves ? 1 : c.slots;
+        mix[instruction_class::tensor_products] += c.products;
         mix[instruction_class::upper] += two_halves ? 1 : 0;
         before.wrote(n);
     }

@@ -16,6 +16,8 @@ struct machine_cost {
     observe::instruction_class what = observe::instruction_class::integer;
     unsigned slots = 1; // machine instructions; 0: ptxas makes none of it
     bool waits = true;  // the block is not over before its result is there: all but stores
+    // Of a product of matrices: 32 multiply-adds of 16-bit floats, or as many of another type as take as long.
+    unsigned products = 0;
 };
 
 // Of one PTX instruction. The counts are those that ptxas makes of it for sm_70 and later; see docs/model.md.

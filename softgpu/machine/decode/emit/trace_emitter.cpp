@@ -40,6 +40,9 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
         what != instruction_class::global_atomic) {
         return;
     }
+    if (i.op == opcode::wmma) {
+        return; // a fragment's elements lie apart: the simulated caches do not have them
+    }
     const bool copies = i.op == opcode::cp;
     if (copies && (decoded.places == nullptr || fm.has(suffix::bulk))) {
         return; // it starts no copy, or a bulk copy, which goes past L1

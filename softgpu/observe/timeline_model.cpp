@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The model of engines: a simulation from event to event, by the rules in the header.
+#include "softgpu/observe/timeline_model.hpp"
 #include "softgpu/observe/timeline.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <limits>
 #include <queue>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 
@@ -35,8 +37,9 @@ struct progress_of_thread {
 
 class simulation {
 public:
-    simulation(const operation_log& log, const timeline_machine& machine)
-        : log_(log), machine_(machine), state_(log.operations.size()) {
+    // `predicted`: seconds of each operation; 0 or none: by the machine's rules.
+    simulation(const operation_log& log, const timeline_machine& machine, std::span<const double> predicted)
+        : log_(log), machine_(machine), predicted_(predicted), state_(log.operations.size()) {
         read_operations();
         read_steps();
     }
@@ -237,7 +240,8 @@ private:
         q.ready.erase(chosen);
         q.busy = true;
         state_[k].start = now_;
-        running_.emplace(now_ + duration_of(log_.operations[k], machine_), k);
+        const bool is_predicted = k < predicted_.size() && predicted_[k] > 0;
+        running_.emplace(now_ + (is_predicted ? predicted_[k] : duration_of(log_.operations[k], machine_)), k);
         return true;
     }
 
@@ -261,6 +265,7 @@ private:
 
     const operation_log& log_;
     const timeline_machine& machine_;
+    std::span<const double> predicted_;
     std::vector<progress_of_operation> state_;
     std::vector<progress_of_thread> threads_;
     std::array<queue, engines> queues_;
@@ -328,8 +333,10 @@ double duration_of(const operation_record& o, const timeline_machine& m) noexcep
     return 0;
 }
 
-timeline model_of(const operation_log& log, const timeline_machine& machine) {
-    simulation s(log, machine);
+namespace {
+
+timeline model_of(const operation_log& log, const timeline_machine& machine, std::span<const double> predicted) {
+    simulation s(log, machine, predicted);
     s.run();
     std::vector<std::size_t> place(log.operations.size());
     std::size_t shown = 0;
@@ -347,6 +354,23 @@ timeline model_of(const operation_log& log, const timeline_machine& machine) {
             out.events.push_back({o.name, o.on, o.stream, s.of(k).issued, s.of(k).start, s.of(k).end, o.bytes,
                                   o.pageable, std::move(before[k])});
         }
+    }
+    return out;
+}
+
+} // namespace
+
+timeline model_of(const operation_log& log, const timeline_machine& machine) { return model_of(log, machine, {}); }
+
+timeline model_of(const operation_log& log, const predicted_machine& on) {
+    timeline out = model_of(log, on.machine, on.seconds);
+    std::size_t by_rule = 0;
+    for (std::size_t k = 0; k < log.operations.size(); ++k) {
+        const bool is_kernel = log.operations[k].on == engine::compute && log.operations[k].blocks != 0;
+        by_rule += is_kernel && (k >= on.seconds.size() || on.seconds[k] == 0) ? 1 : 0;
+    }
+    if (by_rule != 0) {
+        out.machine += "; kernels without a prediction, by their instructions and bytes: " + std::to_string(by_rule);
     }
     return out;
 }

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// Measures the figures of a card that the model takes (docs/model.md) and writes them as JSON on standard output:
+//   calibrate [--brief]
+// --brief: a thousandth of the work, to see on the software GPU that it runs; its figures mean nothing there.
+// measure/session/card_file.py makes a card's file of the output. Exit status: 0; 1 with one line on stderr.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure/calibrate/memory.cuh"
+#include "measure/check.hpp"
+#include "measure/device.hpp"
+
+namespace {
+
+using namespace warpfold::measure;
+using namespace warpfold::measure::calibrate;
+
+struct figure {
+    double value = 0;
+    const char* how = "measured";
+};
+
+class bench {
+public:
+    explicit bench(bool brief) : rounds_(brief ? 4 : 2048), brief_(brief) {
+        WARPFOLD_CUDA_CHECK(cudaGetDevice(&device_));
+        multiprocessors_ = attribute(cudaDevAttrMultiProcessorCount);
+    }
+
+    std::map<std::string, figure> all() {
+        from_the_driver();
+        clock();
+        arithmetic();
+        on_chip();
+        loads();
+        rates();
+        launches();
+        link();
+        return figures_;
+    }
+
+private:
+    [[nodiscard]] int attribute(cudaDeviceAttr what) const {
+        int value = 0;
+        WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&value, what, device_));
+        return value;
+    }
+    void add(const char* name, double value) { figures_[name] = {value}; }
+    void read(const char* name, double value) { figures_[name] = {value, "read from the driver"}; }
+
+    // Cycles of the kernel that `launch` starts: the fewest of several times, the first of which brings the code.
+    double cycles(const std::function<void(interval*)>& launch) {
+        double best = 0;
+        for (int turn = 0; turn < (brief_ ? 1 : 5); ++turn) {
+            interval zero;
+            WARPFOLD_CUDA_CHECK(cudaMemcpy(interval_.data(), &zero, sizeof zero, cudaMemcpyHostToDevice));
+            launch(static_cast<interval*>(interval_.data()));
+            WARPFOLD_CUDA_CHECK(cudaGetLastError());
+            interval seen;
+            WARPFOLD_CUDA_CHECK(cudaMemcpy(&seen, interval_.data(), sizeof seen, cudaMemcpyDeviceToHost));
+            const auto took = static_cast<double>(seen.last - seen.first);
+            best = turn < 2 ? took : std::min(best, took);
+        }
+        return std::max(best, 1.0);
+    }
+    // Seconds of what `work` enqueues, likewise.
+    double seconds(const std::function<void()>& work) {
+        double best = 0;
+        for (int turn = 0; turn < (brief_ ? 1 : 5); ++turn) {
+            begin_.record(stream_.handle());
+            work();
+            end_.record(stream_.handle());
+            end_.synchronize();
+            WARPFOLD_CUDA_CHECK(cudaGetLastError());
+            const double took = end_.seconds_since(begin_);
+            best = turn < 2 ? took : std::min(best, took);
+        }
+        return std::max(best, 1e-9);
+    }
+    template <class T>
+    T* sink() {
+        return static_cast<T*>(sink_.data());
+    }
+
+    void from_the_driver() {
+        read("multiprocessors", multiprocessors_);
+        read("warps", attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / 32);
+        read("blocks", attribute(cudaDevAttrMaxBlocksPerMultiprocessor));
+        read("registers", attribute(cudaDevAttrMaxRegistersPerMultiprocessor));
+        read("shared_bytes", attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+        read("reserved_shared_bytes", attribute(cudaDevAttrReservedSharedMemoryPerBlock));
+        read("l2_bytes", attribute(cudaDevAttrL2CacheSize));
+        read("copy_engines", attribute(cudaDevAttrAsyncEngineCount));
+        const double rate = 2.0 * attribute(cudaDevAttrMemoryClockRate) * 1e3; // two transfers a clock
+        read("dram_bandwidth", rate * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8 / 1e9);
+    }
+
+    void clock() {
+        const unsigned long long wanted = brief_ ? 100'000 : 200'000'000;
+        double spun = 0;
+        const double took = seconds([&] {
+            spun = static_cast<double>(wanted);
+            spin<<<1, 1, 0, stream_.handle()>>>(wanted, static_cast<interval*>(interval_.data()));
+        });
+        giga_hertz_ = spun / took / 1e9;
+        add("clock", giga_hertz_);
+    }
+
+    // Cycles of one instruction in a chain, and lanes a cycle of a multiprocessor.
+    template <class Op, class T = std::uint32_t>
+    std::pair<double, double> unit() {
+        constexpr unsigned side_by_side = 4;
+        const auto operations = static_cast<double>(rounds_ * unrolled * Op::instructions);
+        const double alone = cycles([&](interval* out) { chains<Op, T, 1><<<1, 32>>>(rounds_, T(1), out, sink<T>()); });
+        const double full = cycles(
+            [&](interval* out) { chains<Op, T, side_by_side><<<1, full_block>>>(rounds_, T(1), out, sink<T>()); });
+        return {alone / operations, operations * side_by_side * full_block / full};
+    }
+
+    void arithmetic() {
+        const auto fp32 = unit<fp32_op>();
+        const auto fp64 = unit<fp64_op, double>();
+        const auto special = unit<special_op>();
+        const auto shuffle = unit<shuffle_op>();
+        add("latency_arithmetic", fp32.first);
+        add("latency_fp64", fp64.first);
+        add("latency_special", special.first);
+        add("latency_shuffle", shuffle.first);
+        add("throughput_fp32", fp32.second);
+        add("throughput_fp64", fp64.second);
+        add("throughput_special", special.second);
+        add("throughput_shuffle", shuffle.second);
+        add("throughput_integer", unit<integer_op>().second);
+        add("throughput_multiply", unit<multiply_op>().second);
+        add("throughput_shift", unit<shift_op>().second);
+        add("throughput_half", unit<half_op>().second);
+        add("throughput_convert", unit<convert_op>().second);
+        add("throughput_vote", unit<vote_op>().second);
+        const double mixed =
+            cycles([&](interval* out) { both_units<<<1, full_block>>>(rounds_, 1, out, sink<std::uint32_t>()); });
+        add("issue", std::max(fp32.second / 32, 4.0 * rounds_ * unrolled * full_block / 32 / mixed));
+        tensor_cores();
+        const double barrier = cycles([&](interval* out) { barriers<<<1, 256>>>(rounds_, out); });
+        add("latency_barrier", barrier / (rounds_ * unrolled));
+    }
+
+    void tensor_cores() {
+        constexpr unsigned side_by_side = 4;
+        const device_memory count(sizeof(unsigned));
+        auto* const products = static_cast<unsigned*>(count.data());
+        const double alone =
+            cycles([&](interval* out) { tensor<1><<<1, 32>>>(rounds_, out, products, sink<float>()); });
+        const double full = cycles(
+            [&](interval* out) { tensor<side_by_side><<<1, full_block / 2>>>(rounds_, out, products, sink<float>()); });
+        unsigned each = 0;
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(&each, products, sizeof each, cudaMemcpyDeviceToHost));
+        if (each != 0) {
+            add("latency_tensor", alone / (rounds_ * unrolled));
+            add("throughput_tensor", double(each) * side_by_side * (full_block / 2 / 32) * rounds_ * unrolled / full);
+        }
+    }
+
+    void on_chip() {
+        const unsigned loads = rounds_ * unrolled;
+        auto* const to = sink<std::uint32_t>();
+        add("latency_shared", cycles([&](interval* out) { chase_shared<false><<<1, 32>>>(loads, out, to); }) / loads);
+        add("latency_shared_atomic",
+            cycles([&](interval* out) { chase_shared<true><<<1, 1>>>(loads, out, to); }) / loads);
+        const double requests = double(loads) * full_block / 32;
+        const double straight = cycles([&](interval* out) { shared_rate<<<1, full_block>>>(rounds_, 1, out, to); });
+        const double conflicts = cycles([&](interval* out) { shared_rate<<<1, full_block>>>(rounds_, 32, out, to); });
+        add("throughput_memory", 32 * requests / straight);
+        add("shared_wavefronts", 32 * requests / conflicts);
+        const device_memory words(full_block * 16);
+        WARPFOLD_CUDA_CHECK(cudaMemset(words.data(), 1, words.bytes()));
+        const double l1 = cycles([&](interval* out) {
+            l1_rate<<<1, full_block>>>(static_cast<const uint4*>(words.data()), rounds_, out, to);
+        });
+        add("l1_sectors", double(loads) * full_block * 16 / 32 / l1);
+    }
+
+    // Cycles of a load in a chain through `bytes`, line after line in a mixed order.
+    template <level From>
+    double chain_through(std::uint64_t bytes, unsigned loads) {
+        constexpr std::uint64_t line = 32; // words
+        const std::uint64_t lines = std::max<std::uint64_t>(bytes / 128, 2);
+        std::vector<std::uint32_t> order(lines);
+        for (std::uint64_t k = 0; k < lines; ++k) {
+            order[k] = static_cast<std::uint32_t>(k);
+        }
+        std::uint64_t state = 1;
+        for (std::uint64_t k = lines - 1; k > 0; --k) { // one cycle through all lines
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            std::swap(order[k], order[(state >> 33) % k]);
+        }
+        std::vector<std::uint32_t> chain(lines * line);
+        for (std::uint64_t k = 0; k < lines; ++k) {
+            chain[k * line] = static_cast<std::uint32_t>(order[k] * line);
+        }
+        const device_memory words(chain.size() * 4);
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(words.data(), chain.data(), words.bytes(), cudaMemcpyHostToDevice));
+        return cycles([&](interval* out) {
+                   chase<From>
+                       <<<1, 1>>>(static_cast<const std::uint32_t*>(words.data()), loads, out, sink<std::uint32_t>());
+               }) /
+               loads;
+    }
+
+    void loads() {
+        const auto l2 = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
+        const std::uint64_t l2_part = brief_ ? 1 << 16 : std::max<std::uint64_t>(l2 / 16, 1 << 18);
+        const std::uint64_t beyond = brief_ ? 1 << 18 : std::max<std::uint64_t>(8 * l2, 1 << 28);
+        add("latency_l1", chain_through<level::l1>(8 << 10, brief_ ? 64 : 4096));
+        add("latency_l2", chain_through<level::past_l1>(l2_part, static_cast<unsigned>(l2_part / 128)));
+        add("latency_dram", chain_through<level::past_l1>(beyond, brief_ ? 64 : 65536));
+    }
+
+    double read_rate(std::uint64_t bytes, unsigned passes) {
+        const device_memory words(bytes);
+        WARPFOLD_CUDA_CHECK(cudaMemset(words.data(), 1, bytes));
+        const double took = seconds([&] {
+            read_past_l1<<<static_cast<unsigned>(2 * multiprocessors_), full_block, 0, stream_.handle()>>>(
+                static_cast<const uint4*>(words.data()), bytes / 16, passes, sink<std::uint32_t>());
+        });
+        return static_cast<double>(bytes) * passes / took;
+    }
+
+    void rates() {
+        const auto l2 = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
+        add("l2_bandwidth", read_rate(brief_ ? 1 << 16 : l2 / 4, brief_ ? 1 : 64) / 1e9);
+        const double dram = read_rate(brief_ ? 1 << 18 : std::max<std::uint64_t>(16 * l2, 1 << 30), 1) / 1e9;
+        add("dram_efficiency", dram / figures_["dram_bandwidth"].value);
+        const unsigned words = brief_ ? 1 << 14 : 1 << 20;
+        const device_memory at(words * 4);
+        WARPFOLD_CUDA_CHECK(cudaMemset(at.data(), 0, at.bytes()));
+        const unsigned blocks = brief_ ? 2 : static_cast<unsigned>(2 * multiprocessors_);
+        const unsigned rounds = brief_ ? 2 : 64;
+        const double lanes = double(blocks) * full_block * rounds;
+        auto* const data = static_cast<std::uint32_t*>(at.data());
+        const double apart = seconds([&] {
+            atomics<false><<<blocks, full_block, 0, stream_.handle()>>>(data, words - 1, rounds, sink<std::uint32_t>());
+        });
+        const double together = seconds([&] {
+            atomics<true><<<blocks, full_block, 0, stream_.handle()>>>(data, words - 1, rounds, sink<std::uint32_t>());
+        });
+        add("atomics", lanes / (apart * giga_hertz_ * 1e9));
+        add("atomics_one_address", lanes / (together * giga_hertz_ * 1e9));
+    }
+
+    void launches() {
+        const unsigned blocks = brief_ ? 1 << 10 : 1 << 22;
+        const double started = seconds([&] { nothing<<<blocks, 32, 0, stream_.handle()>>>(); });
+        add("block_starts", blocks / (started * giga_hertz_ * 1e9));
+        const int times = brief_ ? 10 : 2000;
+        const double launched = seconds([&] {
+            for (int k = 0; k < times; ++k) {
+                nothing<<<1, 32, 0, stream_.handle()>>>();
+            }
+        });
+        add("launch", launched / times * 1e9);
+    }
+
+    void link() {
+        const std::size_t bytes = brief_ ? 1 << 16 : std::size_t{256} << 20;
+        void* pinned = nullptr;
+        WARPFOLD_CUDA_CHECK(cudaMallocHost(&pinned, bytes));
+        std::memset(pinned, 1, bytes);
+        const device_memory to(bytes);
+        const double took = seconds([&] {
+            WARPFOLD_CUDA_CHECK(cudaMemcpyAsync(to.data(), pinned, bytes, cudaMemcpyHostToDevice, stream_.handle()));
+        });
+        WARPFOLD_CUDA_CHECK(cudaFreeHost(pinned));
+        add("link_bandwidth", static_cast<double>(bytes) / took / 1e9);
+    }
+
+    unsigned rounds_;
+    bool brief_;
+    int device_ = 0;
+    int multiprocessors_ = 1;
+    double giga_hertz_ = 1;
+    stream stream_;
+    event begin_, end_;
+    device_memory interval_{sizeof(interval)};
+    device_memory sink_{64};
+    std::map<std::string, figure> figures_;
+};
+
+void write(const std::map<std::string, figure>& figures) {
+    cudaDeviceProp card{};
+    int device = 0;
+    WARPFOLD_CUDA_CHECK(cudaGetDevice(&device));
+    WARPFOLD_CUDA_CHECK(cudaGetDeviceProperties(&card, device));
+    std::printf("{\n  \"device\": \"%s\",\n  \"compute_capability\": \"%d.%d\",\n  \"figures\": {", card.name,
+                card.major, card.minor);
+    const char* separator = "\n";
+    for (const auto& [name, f] : figures) {
+        std::printf("%s    \"%s\": {\"value\": %.6g, \"how\": \"%s\"}", separator, name.c_str(), f.value, f.how);
+        separator = ",\n";
+    }
+    std::printf("\n  }\n}\n");
+}
+
+} // namespace
+
+int main(int count, char** words) {
+    const bool brief = count == 2 && std::strcmp(words[1], "--brief") == 0;
+    if (count > (brief ? 2 : 1)) {
+        std::fprintf(stderr, "calibrate: it takes --brief or nothing\n");
+        return 2;
+    }
+    try {
+        write(bench(brief).all());
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "calibrate: %s\n", problem.what());
+        return 1;
+    }
+    return 0;
+}
