@@ -78,7 +78,7 @@ auto keyed_call(const char* call, const On& on, const Keys& keys, const N& n, co
     detail::check_begins_apart<false>(from, to_values, detail::least_of(count), call);
     detail::check_begins_apart<false>(of_keys, to_keys, detail::least_of(count), call);
     detail::check_begins_apart<false>(of_keys, to_values, detail::least_of(count), call);
-    (detail::check_place(count, place, call), ...);
+    (detail::check_place(count, detail::decayed_output(place), call), ...);
     using By = resolved_operation_t<Op, A>;
     const keyed_fold<A, From, OfKeys, std::remove_cv_t<decltype(to_keys)>, std::remove_cv_t<decltype(to_values)>, By,
                      stored_callable_t<Equal>>
@@ -86,7 +86,7 @@ auto keyed_call(const char* call, const On& on, const Keys& keys, const N& n, co
     if constexpr (sizeof...(Place) == 0) {
         return compact_engine<On>::value(on, task, count, call);
     } else {
-        compact_engine<On>::into(on, task, count, place..., call);
+        compact_engine<On>::into(on, task, count, detail::decayed_output(place)..., call);
     }
 }
 
@@ -161,7 +161,7 @@ namespace detail {
 
 template <class Values>
 void check_values_room(const Values& values, std::uint64_t n, const char* call) {
-    if constexpr (array_like<Values>) {
+    if constexpr (sized_range<Values>) {
         if (std::size(values) < n) {
             throw invalid_argument(std::string("warpfold: ") + call + ": there are " +
                                    std::to_string(std::size(values)) + " values of " + std::to_string(n) + " keys");
@@ -172,27 +172,39 @@ void check_values_room(const Values& values, std::uint64_t n, const char* call) 
 } // namespace detail
 
 template <class On, detail::array_like Keys, class Values, class... Rest>
-requires(!detail::counted_array_v<Keys, Values>) auto reduce_by_key(const On& on, const Keys& keys,
-                                                                    const Values& values, Rest&&... rest) {
-    detail::check_values_room(values, std::size(keys), "reduce_by_key");
-    return warpfold::reduce_by_key(on, std::data(keys), std::uint64_t{std::size(keys)}, values, rest...);
+auto reduce_by_key(const On& on, const Keys& keys, const Values& values, Rest&&... rest) {
+    if constexpr (detail::counted_array_v<Keys, Values>) {
+        return warpfold::reduce_by_key(on, detail::decayed(keys), values, rest...);
+    } else {
+        detail::check_values_room(values, std::size(keys), "reduce_by_key");
+        return warpfold::reduce_by_key(on, std::data(keys), std::uint64_t{std::size(keys)}, values, rest...);
+    }
 }
 template <class On, detail::array_like In, class Out, class... Rest>
-requires(!detail::counted_array_v<In, Out>) auto run_length_encode(const On& on, const In& in, Out&& out,
-                                                                   Rest&&... rest) {
-    return warpfold::run_length_encode(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+auto run_length_encode(const On& on, const In& in, Out&& out, Rest&&... rest) {
+    if constexpr (detail::counted_array_v<In, Out>) {
+        return warpfold::run_length_encode(on, detail::decayed(in), out, rest...);
+    } else {
+        return warpfold::run_length_encode(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
+    }
 }
 template <class On, detail::array_like Keys, class Values, class... Rest>
-requires(!detail::counted_array_v<Keys, Values>) void inclusive_scan_by_key(const On& on, const Keys& keys,
-                                                                            const Values& values, Rest&&... rest) {
-    detail::check_values_room(values, std::size(keys), "inclusive_scan_by_key");
-    warpfold::inclusive_scan_by_key(on, std::data(keys), std::uint64_t{std::size(keys)}, values, rest...);
+void inclusive_scan_by_key(const On& on, const Keys& keys, const Values& values, Rest&&... rest) {
+    if constexpr (detail::counted_array_v<Keys, Values>) {
+        warpfold::inclusive_scan_by_key(on, detail::decayed(keys), values, rest...);
+    } else {
+        detail::check_values_room(values, std::size(keys), "inclusive_scan_by_key");
+        warpfold::inclusive_scan_by_key(on, std::data(keys), std::uint64_t{std::size(keys)}, values, rest...);
+    }
 }
 template <class On, detail::array_like Keys, class Values, class... Rest>
-requires(!detail::counted_array_v<Keys, Values>) void exclusive_scan_by_key(const On& on, const Keys& keys,
-                                                                            const Values& values, Rest&&... rest) {
-    detail::check_values_room(values, std::size(keys), "exclusive_scan_by_key");
-    warpfold::exclusive_scan_by_key(on, std::data(keys), std::uint64_t{std::size(keys)}, values, rest...);
+void exclusive_scan_by_key(const On& on, const Keys& keys, const Values& values, Rest&&... rest) {
+    if constexpr (detail::counted_array_v<Keys, Values>) {
+        warpfold::exclusive_scan_by_key(on, detail::decayed(keys), values, rest...);
+    } else {
+        detail::check_values_room(values, std::size(keys), "exclusive_scan_by_key");
+        warpfold::exclusive_scan_by_key(on, std::data(keys), std::uint64_t{std::size(keys)}, values, rest...);
+    }
 }
 
 } // namespace warpfold

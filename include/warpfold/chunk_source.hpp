@@ -229,7 +229,7 @@ inline constexpr bool in_memory_v<memory_sink<T>> = true;
 // The source or sink itself, or that of a range.
 template <class S>
 decltype(auto) as_source(S& s) {
-    if constexpr (array_like<S>) {
+    if constexpr (sized_range<S>) {
         using T = std::remove_cvref_t<decltype(*std::data(s))>;
         return memory_source<T>{std::data(s), std::uint64_t{std::size(s)}};
     } else {
@@ -238,7 +238,7 @@ decltype(auto) as_source(S& s) {
 }
 template <class S>
 decltype(auto) as_sink(S& s) {
-    if constexpr (array_like<S>) {
+    if constexpr (sized_range<S>) {
         using T = std::remove_reference_t<decltype(*std::data(s))>;
         return memory_sink<T>{std::data(s), std::uint64_t{std::size(s)}};
     } else {
@@ -327,8 +327,8 @@ std::uint64_t known_size(S& source) {
 
 template <class S>
 concept chunked_source =
-    detail::array_like<std::remove_cvref_t<S>> || detail::source_object<std::remove_reference_t<S>>;
+    detail::sized_range<std::remove_cvref_t<S>> || detail::source_object<std::remove_reference_t<S>>;
 template <class S>
-concept chunked_sink = detail::array_like<std::remove_cvref_t<S>> || detail::sink_object<std::remove_cvref_t<S>>;
+concept chunked_sink = detail::sized_range<std::remove_cvref_t<S>> || detail::sink_object<std::remove_cvref_t<S>>;
 
 } // namespace warpfold

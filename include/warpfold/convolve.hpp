@@ -314,7 +314,7 @@ namespace detail {
 
 template <class On, class Out, class Samples, class Mask>
 auto results_in(const On& on, Out& out, const Samples& in, const Mask& mask, outputs which, const char* call) {
-    if constexpr (array_like<Out>) {
+    if constexpr (sized_range<Out>) {
         call_frame<On>::run(on, call, [&] {
             const std::uint64_t all = convolve_outputs(std::size(in), std::size(mask), which);
             if (std::size(out) < all) {
@@ -322,22 +322,21 @@ auto results_in(const On& on, Out& out, const Samples& in, const Mask& mask, out
                                        std::to_string(all) + " results");
             }
         });
-        return std::data(out);
-    } else {
-        return out;
     }
+    return detail::output_of(out);
 }
 
 } // namespace detail
 
-template <class On, detail::array_like Samples, detail::array_like Mask, class Out>
+template <class On, detail::sized_range Samples, detail::sized_range Mask, class Out>
 void convolve(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
-    warpfold::convolve(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask), std::uint64_t{std::size(mask)},
-                       detail::results_in(on, out, in, mask, how.which, "convolve"), how);
+    warpfold::convolve(on, detail::data_of(in), std::uint64_t{std::size(in)}, std::data(mask),
+                       std::uint64_t{std::size(mask)}, detail::results_in(on, out, in, mask, how.which, "convolve"),
+                       how);
 }
-template <class On, detail::array_like Samples, detail::array_like Mask, class Out>
+template <class On, detail::sized_range Samples, detail::sized_range Mask, class Out>
 void correlate(const On& on, const Samples& in, const Mask& mask, Out&& out, const convolve_options& how = {}) {
-    warpfold::correlate(on, std::data(in), std::uint64_t{std::size(in)}, std::data(mask),
+    warpfold::correlate(on, detail::data_of(in), std::uint64_t{std::size(in)}, std::data(mask),
                         std::uint64_t{std::size(mask)}, detail::results_in(on, out, in, mask, how.which, "correlate"),
                         how);
 }

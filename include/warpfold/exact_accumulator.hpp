@@ -37,13 +37,13 @@ public:
     void add(const On& on, const In& in, std::uint64_t n) {
         detail::exact_add_engine<On>::add(on, sum_, in, n, "exact_accumulator::add");
     }
-    template <class On, detail::array_like Range>
+    template <class On, detail::sized_range Range>
     void add(const On& on, const Range& range) {
         add(on, std::data(range), std::uint64_t{std::size(range)});
     }
-    template <class On, std::size_t N>
-    void add(const On& on, const T (&in)[N], std::uint64_t n) {
-        add(on, static_cast<const T*>(in), n);
+    template <class On, detail::decays In>
+    void add(const On& on, const In& in, std::uint64_t n) {
+        add(on, detail::decayed(in), n);
     }
 
     // The sum of everything added, rounded to nearest, ties to even.

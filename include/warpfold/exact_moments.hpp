@@ -7,6 +7,8 @@
 //  exact_variance(on, in, n, ddof)   the sum of (in[k] - mean)^2, divided by n - ddof; the mean is the true one
 //  exact_norm(on, in, n)             the square root of the sum of in[k]^2
 //
+// Of complex numbers (exact_sum.hpp) there are the mean, of each part, and the norm, a real number.
+//
 // Special values:
 //  - Results that are zero are +0, except a mean that is too small for the format, which has its sign.
 //  - NaN, always that of exact_sum.hpp: if there is a NaN; the mean of infinities of both signs or of no elements; the
@@ -46,7 +48,7 @@ auto exact_moment(const char* call, const On& on, const In& in, std::uint64_t n,
 template <class On, class In, class Finish, class Out>
 void exact_moment(const char* call, const On& on, const In& in, std::uint64_t n, const Finish& finish, const Out& out) {
     detail::check_inputs(on, n, call, in);
-    exact_finish_engine<On>::template into<element_t<In>>(on, in, n, out, finish, call);
+    exact_finish_engine<On>::template into<element_t<In>>(on, in, n, detail::decayed_output(out), finish, call);
 }
 
 } // namespace detail
@@ -58,6 +60,31 @@ template <class On, detail::summable In>
 template <class On, detail::summable In, detail::place_for<detail::element_t<In>> Out>
 void exact_mean(const On& on, const In& in, std::uint64_t n, const Out& out) {
     detail::exact_moment("exact_mean", on, in, n, detail::finish_mean<detail::element_t<In>>{n}, out);
+}
+
+// The means of the parts of complex numbers.
+template <class On, detail::complex_summable In>
+[[nodiscard]] detail::element_t<In> exact_mean(const On& on, const In& in, std::uint64_t n) {
+    using T = detail::complex_part_t<detail::element_t<In>>;
+    detail::check_inputs(on, n, "exact_mean", in);
+    const auto part = [&](unsigned which) {
+        return detail::exact_finish_engine<On>::template value<T>(on, detail::complex_parts<T, In>{in, which}, n,
+                                                                  detail::finish_mean<T>{n}, "exact_mean");
+    };
+    const T real = part(0);
+    return {real, part(1)};
+}
+template <class On, detail::complex_summable In,
+          detail::complex_place_for<detail::complex_part_t<detail::element_t<In>>> Out>
+void exact_mean(const On& on, const In& in, std::uint64_t n, const Out& out) {
+    using T = detail::complex_part_t<detail::element_t<In>>;
+    detail::check_inputs(on, n, "exact_mean", in);
+    detail::check_complex_place(on, out, "exact_mean");
+    for (const unsigned which : {0u, 1u}) {
+        detail::exact_finish_engine<On>::template into<T>(on, detail::complex_parts<T, In>{in, which}, n,
+                                                          detail::part_place(detail::decayed_output(out), which),
+                                                          detail::finish_mean<T>{n}, "exact_mean");
+    }
 }
 
 template <class On, detail::summable In>
@@ -78,6 +105,20 @@ template <class On, detail::summable In>
 template <class On, detail::summable In, detail::place_for<detail::element_t<In>> Out>
 void exact_norm(const On& on, const In& in, std::uint64_t n, const Out& out) {
     detail::exact_moment("exact_norm", on, in, n, detail::finish_norm<detail::element_t<In>>{}, out);
+}
+
+// Of complex numbers, a real number: the norm of all parts.
+template <class On, detail::complex_summable In>
+[[nodiscard]] detail::complex_part_t<detail::element_t<In>> exact_norm(const On& on, const In& in, std::uint64_t n) {
+    using T = detail::complex_part_t<detail::element_t<In>>;
+    detail::check_inputs(on, n, "exact_norm", in);
+    return detail::exact_moment("exact_norm", on, detail::as_numbers<T>(in), 2 * n, detail::finish_norm<T>{});
+}
+template <class On, detail::complex_summable In, detail::place_for<detail::complex_part_t<detail::element_t<In>>> Out>
+void exact_norm(const On& on, const In& in, std::uint64_t n, const Out& out) {
+    using T = detail::complex_part_t<detail::element_t<In>>;
+    detail::check_inputs(on, n, "exact_norm", in);
+    detail::exact_moment("exact_norm", on, detail::as_numbers<T>(in), 2 * n, detail::finish_norm<T>{}, out);
 }
 
 // --- the same calls for one range ------------------------------------------------------------------------------------

@@ -3,8 +3,13 @@
 // result has the same bits on every GPU and on the host, for any number of threads and any order of the elements. This
 // header serves the host; exact_sum.cuh adds the GPU, with the same calls.
 //
-//  exact_sum(on, in, n)      sum of in[k], which are float, double, half or bfloat16
-//  exact_dot(on, a, b, n)    sum of a[k] * b[k], each float or double
+//  exact_sum(on, in, n)      sum of in[k], which are float, double, half, bfloat16 or complex
+//  exact_dot(on, a, b, n)    sum of a[k] * b[k], each float or double, or each complex
+//  exact_vdot(on, a, b, n)   sum of conj(a[k]) * b[k], each complex
+//
+// Complex numbers are std::complex, cuda::std::complex and thrust::complex of float or double, cuComplex and
+// cuDoubleComplex: pairs of real numbers. Each part of a result is the true sum, rounded once, as if it were the only one;
+// a NaN or an infinity of one part does not reach the other, except through a product.
 //
 // Special values:
 //  - A sum of zero is +0, also for no elements and for elements that are all -0.
@@ -16,8 +21,8 @@
 //    zero of its sign.
 //
 // Inputs, outputs and errors are those of reduce.hpp. Cost: O(n); on a GPU one launch and a workspace of
-// exact_sum_workspace() bytes. Method: U. Kulisch's long accumulator (detail/exact/exact_integer.hpp), filled from windows
-// after J. Demmel and H. D. Nguyen (gpu/exact_sum/window.cuh).
+// exact_sum_workspace() bytes; of complex numbers one launch for each part. Method: U. Kulisch's long accumulator
+// (detail/exact/exact_integer.hpp), filled from windows after J. Demmel and H. D. Nguyen (gpu/exact_sum/window.cuh).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +33,7 @@
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact/exact_complex.hpp"
 #include "warpfold/detail/exact/exact_finish.hpp"
 #include "warpfold/detail/exact/exact_half.hpp"
 #include "warpfold/error.hpp"
@@ -67,6 +73,48 @@ void check_inputs(const On& on, std::uint64_t n, const char* call, const Ins&...
     call_frame<On>::run(on, call, [&] { (detail::check_array(ins, n, call), ...); });
 }
 
+template <class On, class Out>
+void check_complex_place(const On& on, const Out& out, const char* call) {
+    if constexpr (!is_split_v<On>) { // over ranks some have no result
+        call_frame<On>::run(on, call, [&] { detail::check_array(detail::decayed_output(out), 1, call); });
+    }
+}
+
+template <class A, class B>
+concept complex_multipliable = complex_summable<A> && complex_summable<B>;
+template <class A, class B>
+using complex_product_t = std::conditional_t<sizeof(element_t<A>) >= sizeof(element_t<B>), element_t<A>, element_t<B>>;
+template <class Out, class A, class B>
+concept complex_product_place = complex_place_for<Out, complex_part_t<complex_product_t<A, B>>>;
+
+// Each part of a result is the sum of 2 n products, of the numbers of `a` in order and of complex_pairs{b, part, negates}.
+template <bool Conjugates, class SumOf>
+void each_part_of_dot(const SumOf& sum_of) {
+    sum_of(0u, !Conjugates);
+    sum_of(1u, Conjugates);
+}
+template <bool Conjugates, class On, class A, class B, class... Out>
+auto complex_dot(const char* call, const On& on, const A& a, const B& b, std::uint64_t n, const Out&... out) {
+    using C = complex_product_t<A, B>;
+    using T = complex_part_t<C>;
+    detail::check_inputs(on, n, call, a, b);
+    const auto left = detail::as_numbers<T>(a);
+    if constexpr (sizeof...(Out) == 0) {
+        T parts[2];
+        detail::each_part_of_dot<Conjugates>([&](unsigned part, bool negates) {
+            parts[part] =
+                exact_engine<On>::template value<T>(on, 2 * n, call, left, complex_pairs<T, B>{b, part, negates});
+        });
+        return C{parts[0], parts[1]};
+    } else {
+        (detail::check_complex_place(on, out, call), ...);
+        detail::each_part_of_dot<Conjugates>([&](unsigned part, bool negates) {
+            exact_engine<On>::template into<T>(on, 2 * n, detail::part_place(detail::decayed_output(out...), part),
+                                               call, left, complex_pairs<T, B>{b, part, negates});
+        });
+    }
+}
+
 } // namespace detail
 
 // The sum of n elements.
@@ -76,7 +124,7 @@ template <class On, detail::summable In>
 }
 template <class On, detail::summable In, detail::place_for<detail::element_t<In>> Out>
 void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
-    detail::exact_engine<On>::template into<detail::element_t<In>>(on, n, out, "exact_sum", in);
+    detail::exact_engine<On>::template into<detail::element_t<In>>(on, n, detail::decayed_output(out), "exact_sum", in);
 }
 // The sum of n elements of 16 bits, rounded once to their type.
 template <class On, detail::short_summable In>
@@ -88,8 +136,31 @@ template <class On, detail::short_summable In>
 template <class On, detail::short_summable In, detail::place_for<detail::element_t<In>> Out>
 void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
     detail::check_inputs(on, n, "exact_sum", in);
-    detail::exact_finish_engine<On>::template into<float>(on, detail::converted<float>(in), n, out,
+    detail::exact_finish_engine<On>::template into<float>(on, detail::converted<float>(in), n,
+                                                          detail::decayed_output(out),
                                                           detail::finish_sum<detail::element_t<In>>{}, "exact_sum");
+}
+// The sums of the parts of n complex numbers.
+template <class On, detail::complex_summable In>
+[[nodiscard]] detail::element_t<In> exact_sum(const On& on, const In& in, std::uint64_t n) {
+    using T = detail::complex_part_t<detail::element_t<In>>;
+    detail::check_inputs(on, n, "exact_sum", in);
+    const auto part = [&](unsigned which) {
+        return detail::exact_engine<On>::template value<T>(on, n, "exact_sum", detail::complex_parts<T, In>{in, which});
+    };
+    const T real = part(0);
+    return {real, part(1)};
+}
+template <class On, detail::complex_summable In,
+          detail::complex_place_for<detail::complex_part_t<detail::element_t<In>>> Out>
+void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
+    using T = detail::complex_part_t<detail::element_t<In>>;
+    detail::check_inputs(on, n, "exact_sum", in);
+    detail::check_complex_place(on, out, "exact_sum");
+    for (const unsigned which : {0u, 1u}) {
+        detail::exact_engine<On>::template into<T>(on, n, detail::part_place(detail::decayed_output(out), which),
+                                                   "exact_sum", detail::complex_parts<T, In>{in, which});
+    }
 }
 template <class On, detail::array_like Range, class... Out>
 auto exact_sum(const On& on, const Range& range, const Out&... out) {
@@ -115,18 +186,54 @@ requires(detail::multipliable<A, B>&& detail::place_for<Out, detail::product_t<A
     const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
     using T = detail::product_t<A, B>;
     detail::check_inputs(on, n, "exact_dot", a, b);
-    detail::exact_engine<On>::template into<T>(on, n, out, "exact_dot", detail::converted<T>(a),
+    detail::exact_engine<On>::template into<T>(on, n, detail::decayed_output(out), "exact_dot", detail::converted<T>(a),
                                                detail::converted<T>(b));
 }
+
+// The sum of the n products a[k] * b[k] of complex numbers, and of conj(a[k]) * b[k]: of the parts a + ib and c + id the
+// true sums of all a c - b d and a d + b c, of a c + b d and a d - b c. If the parts of one are float, and of the other
+// double, the result has its type.
+template <class On, class A, class B>
+requires detail::complex_multipliable<A, B>
+[[nodiscard]] detail::complex_product_t<A, B> exact_dot(const On& on, const A& a, const B& b, std::uint64_t n) {
+    return detail::complex_dot<false>("exact_dot", on, a, b, n);
+}
+template <class On, class A, class B, class Out>
+requires(detail::complex_multipliable<A, B>&& detail::complex_product_place<Out, A, B>) void exact_dot(
+    const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
+    detail::complex_dot<false>("exact_dot", on, a, b, n, out);
+}
+template <class On, class A, class B>
+requires detail::complex_multipliable<A, B>
+[[nodiscard]] detail::complex_product_t<A, B> exact_vdot(const On& on, const A& a, const B& b, std::uint64_t n) {
+    return detail::complex_dot<true>("exact_vdot", on, a, b, n);
+}
+template <class On, class A, class B, class Out>
+requires(detail::complex_multipliable<A, B>&& detail::complex_product_place<Out, A, B>) void exact_vdot(
+    const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
+    detail::complex_dot<true>("exact_vdot", on, a, b, n, out);
+}
+
 // Two ranges of the same size; throws invalid_argument if the sizes differ.
-template <class On, detail::array_like A, detail::array_like B, class... Out>
+template <class On, detail::sized_range A, detail::sized_range B, class... Out>
 requires(!detail::counted_array_v<A, Out...>) auto exact_dot(const On& on, const A& a, const B& b, const Out&... out) {
-    return warpfold::exact_dot(on, std::data(a), std::data(b), detail::common_size(on, a, b, "exact_dot"), out...);
+    return warpfold::exact_dot(on, detail::data_of(a), detail::data_of(b), detail::common_size(on, a, b, "exact_dot"),
+                               out...);
+}
+template <class On, detail::sized_range A, detail::sized_range B, class... Out>
+requires(!detail::counted_array_v<A, Out...>) auto exact_vdot(const On& on, const A& a, const B& b, const Out&... out) {
+    return warpfold::exact_vdot(on, detail::data_of(a), detail::data_of(b), detail::common_size(on, a, b, "exact_vdot"),
+                                out...);
 }
 template <class On, class A, class B, class... Out>
-requires(std::is_array_v<A> || std::is_array_v<B>) auto exact_dot(const On& on, const A& a, const B& b, std::uint64_t n,
-                                                                  const Out&... out) {
+requires(detail::decays<A> || detail::decays<B>) auto exact_dot(const On& on, const A& a, const B& b, std::uint64_t n,
+                                                                const Out&... out) {
     return warpfold::exact_dot(on, detail::decayed(a), detail::decayed(b), n, out...);
+}
+template <class On, class A, class B, class... Out>
+requires(detail::decays<A> || detail::decays<B>) auto exact_vdot(const On& on, const A& a, const B& b, std::uint64_t n,
+                                                                 const Out&... out) {
+    return warpfold::exact_vdot(on, detail::decayed(a), detail::decayed(b), n, out...);
 }
 
 } // namespace warpfold

@@ -5,6 +5,7 @@
 //  weighted_histogram(on, in, weights, n, sums, bins, mode)    sums[bin(x)] += weight
 //  histogram_channels<Channels>(on, in, n, counts, bins, mode) one histogram per channel of interleaved samples
 //  histogram_nd(on, std::tuple{x, y}, n, counts, std::tuple{bins_x, bins_y}, mode)
+//  weighted_histogram_nd(on, std::tuple{x, y}, weights, n, sums, std::tuple{bins_x, bins_y}, mode)
 //                                                              counts[bin(x)][bin(y)] += 1, in up to 4 dimensions
 //
 // Input. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], in the target's
@@ -52,9 +53,14 @@ concept count_range = requires(Range& r) {
     std::size(r);
 };
 
-// True for ranges other than C arrays: a C array after a number of samples is a pointer.
+// True for ranges other than C arrays, and iterators: a C array after a number of samples is a pointer.
 template <class Counts>
-concept count_container = !std::is_array_v<Counts> && count_range<Counts>;
+concept count_container = pointer_like<Counts> ||(!std::is_array_v<Counts> && count_range<Counts>);
+
+template <class Range>
+using sample_t = element_t<decltype(detail::data_of(std::declval<const Range&>()))>;
+template <class In>
+using decayed_sample_t = element_t<decltype(detail::decayed(std::declval<const In&>()))>;
 
 template <class C>
 concept counter = std::is_integral_v<C> &&(sizeof(C) == 4 || sizeof(C) == 8);
@@ -84,10 +90,8 @@ auto count_place(const On& on, Counts& counts, std::uint64_t bins, const char* c
     return call_frame<On>::run(on, call, [&] {
         if constexpr (count_range<Counts>) {
             check_room_for_counts(std::size(counts), bins, call);
-            return std::data(counts);
-        } else {
-            return counts;
         }
+        return detail::output_of(counts);
     });
 }
 
@@ -123,9 +127,9 @@ requires(!detail::array_like<In>)
 
 template <class On, class In, class Weights, detail::weight_sum Sum, detail::bins_for<detail::element_t<In>> Bins>
 requires(!detail::array_like<In> &&
-         !std::is_array_v<Weights>) void weighted_histogram(const On& on, const In& in, const Weights& weights,
-                                                            std::uint64_t n, Sum* sums, const Bins& bins,
-                                                            update mode = update::overwrite) {
+         !detail::decays<Weights>) void weighted_histogram(const On& on, const In& in, const Weights& weights,
+                                                           std::uint64_t n, Sum* sums, const Bins& bins,
+                                                           update mode = update::overwrite) {
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
     detail::histogram_engine<On>::weigh(on, in, weights, n, sums, of, mode, "weighted_histogram");
@@ -153,59 +157,82 @@ requires(!detail::array_like<In> && Active >= 1 && Active <= Channels &&
 // dimension is the fastest. A sample that is outside of the bins of one dimension is dropped. There may be 2^30 bins in
 // all.
 
-template <class On, class... In, class Counts, class... Bins>
-requires(sizeof...(In) == sizeof...(Bins) && sizeof...(In) >= 1 && sizeof...(In) <= 4) &&
-    (... && detail::bins_for<Bins, detail::element_t<In>>)void histogram_nd(const On& on, const std::tuple<In...>& in,
-                                                                            std::uint64_t n, Counts&& counts,
-                                                                            const std::tuple<Bins...>& bins,
-                                                                            update mode = update::overwrite) {
-    constexpr const char* call = "histogram_nd";
+namespace detail {
+
+// work(samples, of) gets the samples of all dimensions as one array of points, and their bins as one channel.
+template <class... In, class... Bins, class Work>
+void with_points(const std::tuple<In...>& in, std::uint64_t n, const std::tuple<Bins...>& bins, const char* call,
+                 const Work& work) {
     const auto samples = std::apply(
         [&](const auto&... each) {
-            (detail::check_array(each, n, call), ...);
-            return detail::join_samples(each...);
+            (detail::check_array(detail::decayed(each), n, call), ...);
+            return detail::join_samples(detail::decayed(each)...);
         },
         in);
     using Point = typename std::remove_cv_t<decltype(samples)>::point;
     const auto bin = std::apply([](const auto&... each) { return detail::prepare_joint<Point>(each...); }, bins);
-    const detail::one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bin.bins};
-    detail::histogram_engine<On>::count(on, samples, n, detail::count_place(on, counts, bin.bins, call), of, mode,
-                                        call);
+    work(samples, detail::one_channel<std::remove_cv_t<decltype(bin)>>{bin, bin.bins});
+}
+
+template <class In, class Bins>
+inline constexpr bool are_dimensions_v = false;
+template <class... In, class... Bins>
+requires(sizeof...(In) == sizeof...(Bins) && sizeof...(In) >= 1 &&
+         sizeof...(In) <= 4) inline constexpr bool are_dimensions_v<std::tuple<In...>, std::tuple<Bins...>> =
+    (... && bins_for<Bins, decayed_sample_t<In>>);
+
+} // namespace detail
+
+template <class On, class... In, class Counts, class... Bins>
+requires detail::are_dimensions_v<std::tuple<In...>, std::tuple<Bins...>>
+void histogram_nd(const On& on, const std::tuple<In...>& in, std::uint64_t n, Counts&& counts,
+                  const std::tuple<Bins...>& bins, update mode = update::overwrite) {
+    constexpr const char* call = "histogram_nd";
+    detail::with_points(in, n, bins, call, [&](const auto& samples, const auto& of) {
+        detail::histogram_engine<On>::count(on, samples, n, detail::count_place(on, counts, of.bins, call), of, mode,
+                                            call);
+    });
+}
+
+// The sums of the weights of the samples in each bin, as of weighted_histogram: weights[k] is the weight of sample k.
+template <class On, class... In, class Weights, class Sums, class... Bins>
+requires detail::are_dimensions_v<std::tuple<In...>, std::tuple<Bins...>>
+void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weights& weights, std::uint64_t n,
+                           Sums&& sums, const std::tuple<Bins...>& bins, update mode = update::overwrite) {
+    constexpr const char* call = "weighted_histogram_nd";
+    detail::with_points(in, n, bins, call, [&](const auto& samples, const auto& of) {
+        auto* const place = detail::count_place(on, sums, of.bins, call);
+        static_assert(detail::weight_sum<std::remove_pointer_t<decltype(place)>>, "sums have 32 or 64 bits");
+        detail::histogram_engine<On>::weigh(on, samples, detail::data_of(weights), n, place, of, mode, call);
+    });
 }
 
 // = --- the same calls for ranges, and for C arrays with a number of samples
 // ---------------------------------------------
 // A range of counts has as many elements as there are bins.
 
-namespace detail {
-
-template <class Range>
-using sample_t = element_t<decltype(std::data(std::declval<const Range&>()))>;
-
-} // namespace detail
-
-template <class On, detail::array_like Range, class Counts, detail::bins_for<detail::sample_t<Range>> Bins>
+template <class On, detail::sized_range Range, class Counts, detail::bins_for<detail::sample_t<Range>> Bins>
 requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram(const On& on, const Range& range, Counts&& counts,
                                                                      const Bins& bins,
                                                                      update mode = update::overwrite) {
-    warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)},
+    warpfold::histogram(on, detail::data_of(range), std::uint64_t{std::size(range)},
                         detail::count_place(on, counts, bins.count(), "histogram"), bins, mode);
 }
-template <class On, detail::array_like Range, detail::bins_for<detail::sample_t<Range>> Bins>
+template <class On, detail::sized_range Range, detail::bins_for<detail::sample_t<Range>> Bins>
 [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const Range& range, const Bins& bins) {
-    return warpfold::histogram(on, std::data(range), std::uint64_t{std::size(range)}, bins);
+    return warpfold::histogram(on, detail::data_of(range), std::uint64_t{std::size(range)}, bins);
 }
-template <class On, class T, std::size_t N, class Counts, detail::bins_for<T> Bins>
-void histogram(const On& on, const T (&in)[N], std::uint64_t n, Counts&& counts, const Bins& bins,
+template <class On, detail::decays In, class Counts, detail::bins_for<detail::decayed_sample_t<In>> Bins>
+void histogram(const On& on, const In& in, std::uint64_t n, Counts&& counts, const Bins& bins,
                update mode = update::overwrite) {
-    warpfold::histogram(on, static_cast<const T*>(in), n, counts, bins, mode);
+    warpfold::histogram(on, detail::decayed(in), n, counts, bins, mode);
 }
-template <class On, class T, std::size_t N, detail::bins_for<T> Bins>
-[[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const T (&in)[N], std::uint64_t n, const Bins& bins) {
-    return warpfold::histogram(on, static_cast<const T*>(in), n, bins);
+template <class On, detail::decays In, detail::bins_for<detail::decayed_sample_t<In>> Bins>
+[[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, std::uint64_t n, const Bins& bins) {
+    return warpfold::histogram(on, detail::decayed(in), n, bins);
 }
 
-template <class On, detail::array_like Range, detail::array_like Weights, class Sums,
+template <class On, detail::sized_range Range, detail::sized_range Weights, class Sums,
           detail::bins_for<detail::sample_t<Range>> Bins>
 requires(!std::integral<std::remove_cvref_t<Sums>>) void weighted_histogram(const On& on, const Range& range,
                                                                             const Weights& weights, Sums&& sums,
@@ -217,18 +244,21 @@ requires(!std::integral<std::remove_cvref_t<Sums>>) void weighted_histogram(cons
                                    " samples, and " + std::to_string(std::size(weights)) + " weights");
         }
     });
-    warpfold::weighted_histogram(on, std::data(range), std::data(weights), std::uint64_t{std::size(range)},
+    warpfold::weighted_histogram(on, detail::data_of(range), detail::data_of(weights), std::uint64_t{std::size(range)},
                                  detail::count_place(on, sums, bins.count(), "weighted_histogram"), bins, mode);
 }
 template <class On, class In, class Weights, class Sums, class Bins>
-requires(std::is_array_v<In> ||
-         std::is_array_v<Weights>) void weighted_histogram(const On& on, const In& in, const Weights& weights,
-                                                           std::uint64_t n, Sums* sums, const Bins& bins,
-                                                           update mode = update::overwrite) {
-    warpfold::weighted_histogram(on, detail::decayed(in), detail::decayed(weights), n, sums, bins, mode);
+requires(detail::decays<In> || detail::decays<Weights> ||
+         detail::pointer_like<std::remove_cvref_t<Sums>>) void weighted_histogram(const On& on, const In& in,
+                                                                                  const Weights& weights,
+                                                                                  std::uint64_t n, Sums&& sums,
+                                                                                  const Bins& bins,
+                                                                                  update mode = update::overwrite) {
+    warpfold::weighted_histogram(on, detail::decayed(in), detail::decayed(weights), n, detail::decayed_output(sums),
+                                 bins, mode);
 }
 
-template <unsigned Channels, class On, detail::array_like Range, class Counts,
+template <unsigned Channels, class On, detail::sized_range Range, class Counts,
           detail::bins_for<detail::sample_t<Range>> Bins, std::size_t Active>
 requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram_channels(const On& on, const Range& range,
                                                                               Counts&& counts,
@@ -239,13 +269,14 @@ requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram_channels(co
                                " samples are no whole number of pixels of " + std::to_string(Channels));
     }
     warpfold::histogram_channels<Channels>(
-        on, std::data(range), std::uint64_t{std::size(range)} / Channels,
+        on, detail::data_of(range), std::uint64_t{std::size(range)} / Channels,
         detail::count_place(on, counts, detail::all_bins(bins), "histogram_channels"), bins, mode);
 }
-template <unsigned Channels, class On, class T, std::size_t N, class Counter, class Bins, std::size_t Active>
-void histogram_channels(const On& on, const T (&in)[N], std::uint64_t n, Counter* counts,
-                        const std::array<Bins, Active>& bins, update mode = update::overwrite) {
-    warpfold::histogram_channels<Channels>(on, static_cast<const T*>(in), n, counts, bins, mode);
+template <unsigned Channels, class On, class In, class Counts, class Bins, std::size_t Active>
+requires(detail::decays<In> || detail::pointer_like<std::remove_cvref_t<Counts>>) void histogram_channels(
+    const On& on, const In& in, std::uint64_t n, Counts&& counts, const std::array<Bins, Active>& bins,
+    update mode = update::overwrite) {
+    warpfold::histogram_channels<Channels>(on, detail::decayed(in), n, detail::decayed_output(counts), bins, mode);
 }
 
 } // namespace warpfold

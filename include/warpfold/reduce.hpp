@@ -62,7 +62,8 @@ void fold_into(const char* call, const On& on, const In& in, const N& n, const O
     using A = accumulator_t<Op, mapped_t<In, Map>>;
     (void)require_operation<Op, A>{};
     (void)require_identity<Op, A>{};
-    reduce_engine<On>::template into<A>(on, in, n, map, detail::resolve<A>(op), identity_result{}, out, call);
+    reduce_engine<On>::template into<A>(on, in, n, map, detail::resolve<A>(op), identity_result{},
+                                        detail::decayed_output(out), call);
 }
 template <class On, class In, detail::element_count N, class Map, class Op, class A>
 auto fold_value(const char* call, const On& on, const In& in, const N& n, const Map& map, const Op& op,
@@ -88,10 +89,11 @@ void fold_into(const char* call, const On& on, const In& in, const N& n, const O
     const By by = detail::resolve<A>(op);
     const with_initial<By, A> result{by, initial};
     if constexpr (has_identity<By, A>) {
-        reduce_engine<On>::template into<A>(on, in, n, map, by, result, out, call);
+        reduce_engine<On>::template into<A>(on, in, n, map, by, result, detail::decayed_output(out), call);
     } else {
         reduce_engine<On>::template into<optional_value<A>>(on, in, n, optional_map<stored_callable_t<Map>, A>{map},
-                                                            optional_operation<By>{by}, result, out, call);
+                                                            optional_operation<By>{by}, result,
+                                                            detail::decayed_output(out), call);
     }
 }
 
@@ -204,8 +206,9 @@ template <bool Smallest, class On, class In, detail::element_count N, class Out>
 void arg_into(const On& on, const In& in, const N& n, const Out& out, const char* call) {
     using fold = arg_fold<Smallest, element_t<In>>;
     require_elements<On>(n, call);
-    reduce_engine<On>::template into<typename fold::folded>(
-        on, in, n, typename fold::folded_map{}, typename fold::folded_op{}, detail::located_as<N>(in), out, call);
+    reduce_engine<On>::template into<typename fold::folded>(on, in, n, typename fold::folded_map{},
+                                                            typename fold::folded_op{}, detail::located_as<N>(in),
+                                                            detail::decayed_output(out), call);
 }
 
 } // namespace detail
@@ -246,8 +249,9 @@ template <class On, class In, detail::element_count N, detail::place_for<extreme
 requires(!detail::array_like<In>) void min_max(const On& on, const In& in, const N& n, const Out& out) {
     using T = detail::element_t<In>;
     detail::require_elements<On>(n, "min_max");
-    detail::reduce_engine<On>::template into<extremes<T>>(
-        on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, out, "min_max");
+    detail::reduce_engine<On>::template into<extremes<T>>(on, in, n, detail::extremes_map<T>{},
+                                                          detail::extremes_operation{}, detail::identity_result{},
+                                                          detail::decayed_output(out), "min_max");
 }
 
 // = --- the same calls for one range

@@ -75,7 +75,7 @@ auto select_call(const char* call, const On& on, const In& in, const N& n, Out& 
     detail::check_array(to, count.most, call);
     detail::check_begins_apart<true>(from, to, detail::least_of(count), call);
     detail::check_test(test, count.most, call);
-    (detail::check_place(count, place, call), ...);
+    (detail::check_place(count, detail::decayed_output(place), call), ...);
     const auto run = [&](const auto& others) {
         const selection<std::remove_cv_t<decltype(from)>, std::remove_cv_t<decltype(to)>,
                         std::remove_cvref_t<decltype(others)>, Test>
@@ -83,7 +83,7 @@ auto select_call(const char* call, const On& on, const In& in, const N& n, Out& 
         if constexpr (sizeof...(Place) == 0) {
             return compact_engine<On>::value(on, task, count, call);
         } else {
-            compact_engine<On>::into(on, task, count, place..., call);
+            compact_engine<On>::into(on, task, count, detail::decayed_output(place)..., call);
         }
     };
     if constexpr (std::is_same_v<Rejected, const no_output>) {

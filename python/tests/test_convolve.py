@@ -81,6 +81,47 @@ def test_exact_dot_products(array):
     assert wf.exact_dot(array, np.ones_like(array)) == wf.exact_sum(array)
 
 
+def true_parts(terms):
+    """The sums of two lists of fractions, rounded once, as a complex number."""
+    return complex(*(float(sum(part, Fraction(0))) for part in terms))
+
+
+@given(arrays(types=[np.dtype(np.complex128)], max_side=12, elements=lambda t: st.complex_numbers(
+    max_magnitude=1e100, allow_nan=False, allow_infinity=False)))
+def test_exact_sums_of_complex_numbers(array):
+    values = array.ravel().tolist()
+    ours = wf.exact_sum(array)
+    assert ours.dtype == np.complex128
+    assert ours == true_parts(([Fraction(x.real) for x in values], [Fraction(x.imag) for x in values]))
+
+
+def test_parts_of_complex_sums_are_apart():
+    for dtype in (np.complex64, np.complex128):
+        array = np.array([complex(np.inf, 1), complex(1, 2 ** -20), complex(1, -1), complex(2, 3)], dtype)[::-1]
+        assert wf.exact_sum(array) == np.array(complex(np.inf, 3 + 2 ** -20), dtype)
+        assert np.isnan(wf.exact_sum(np.array([complex(np.nan, 2)], dtype)).real)
+        assert wf.exact_sum(np.array([complex(np.nan, 2)], dtype)).imag == 2
+        assert wf.exact_sum(np.zeros((0, 3), dtype)).tobytes() == bytes(np.dtype(dtype).itemsize)  # +0 + 0i
+    assert wf.exact_sum([1j, 2 + 1j]) == 2 + 2j
+
+
+def test_exact_dots_of_complex_numbers():
+    draw = np.random.default_rng(9)
+    for n in (0, 1, 2, 31, 257):
+        a, b = (draw.standard_normal(n) * 10.0**draw.integers(-20, 20, n) + 1j * draw.standard_normal(n) for _ in "ab")
+        parts = [[Fraction(float(x)) for x in part] for part in (a.real, a.imag, b.real, b.imag)]
+        r, i, s, t = parts
+        plain = true_parts(([x * y for x, y in zip(r, s)] + [-x * y for x, y in zip(i, t)],
+                            [x * y for x, y in zip(r, t)] + [x * y for x, y in zip(i, s)]))
+        conjugated = true_parts(([x * y for x, y in zip(r, s)] + [x * y for x, y in zip(i, t)],
+                                 [x * y for x, y in zip(r, t)] + [-x * y for x, y in zip(i, s)]))
+        assert wf.exact_dot(a, b) == plain
+        assert wf.exact_dot(a[::-1], b[::-1]) == plain
+        assert wf.exact_dot(a.conj(), b) == conjugated
+    short = np.array([3 + 4j, 2**-50 + 2**50 * 1j], np.complex64)
+    assert wf.exact_dot(short, short.conj()) == np.complex64(2**100)
+
+
 def test_exact_sums_of_long_arrays():
     array = np.random.default_rng(5).standard_normal(100003) * 10.0**np.random.default_rng(6).integers(-30, 30, 100003)
     assert wf.exact_sum(array) == math.fsum(array)
@@ -93,6 +134,9 @@ def test_exact_sums_of_long_arrays():
     (lambda: wf.exact_dot(np.zeros(3), np.zeros(4)), ValueError),
     (lambda: wf.exact_dot(np.zeros((2, 2)), np.zeros((2, 2))), ValueError),
     (lambda: wf.exact_dot(np.zeros(3), np.zeros(3, np.float32)), TypeError),
+    (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(3)), TypeError),
+    (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(4, complex)), ValueError),
+    (lambda: wf.exact_sum(np.zeros(3, np.clongdouble)), TypeError),
 ])
 def test_bad_arguments_of_exact_sums(call, error):
     with pytest.raises(error, match="exact_"):

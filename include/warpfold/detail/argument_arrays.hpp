@@ -25,15 +25,13 @@ auto read_only(const In& in) {
 // The output as a pointer or object. Throws if a range is too short.
 template <class Out>
 auto place_of(Out& out, std::uint64_t n, const char* call) {
-    if constexpr (array_like<Out>) {
+    if constexpr (sized_range<Out>) {
         if (static_cast<std::uint64_t>(std::size(out)) < n) {
             throw invalid_argument(std::string("warpfold: ") + call + ": the output has room for " +
                                    std::to_string(std::size(out)) + " of " + std::to_string(n) + " elements");
         }
-        return std::data(out);
-    } else {
-        return std::remove_cvref_t<Out>(out);
     }
+    return detail::output_of(out);
 }
 
 // Throws invalid_argument if `out` begins inside the n elements of `in`; with `SamePlace` it may begin where `in` does, with

@@ -9,6 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpfold/detail/device_lambda.hpp"
+#include "warpfold/detail/portable.hpp"
+
 namespace warpfold {
 
 template <std::integral I>
@@ -33,36 +36,101 @@ using element_t = std::remove_cvref_t<decltype(std::declval<const In&>()[std::ui
 
 // A range that has data() and size(), or a C array.
 template <class Range>
-concept array_like = requires(const Range& r) {
+concept sized_range = requires(const Range& r) {
     std::data(r);
     std::size(r);
 };
 
-// True for a C array followed by a number, as in reduce(on, array, n): it stands for its first n elements, as a pointer
-// does.
+// pointer_of<It>::of(it) is the pointer for which a contiguous iterator stands (thrust.cuh adds those of Thrust).
+template <class It>
+struct pointer_of {};
+template <class It>
+requires(std::is_class_v<It>&& std::contiguous_iterator<It>) struct pointer_of<It> {
+    static auto of(const It& it) { return std::to_address(it); }
+};
+template <class It>
+concept pointer_like = requires(const It& it) {
+    pointer_of<std::remove_cv_t<It>>::of(it);
+};
+
+// An iterator whose elements are of another type than what it[k] gives: a tuple of references, an object in the place of
+// a reference.
+template <class It>
+concept proxy_iterator = std::is_class_v<It> && !pointer_like<It> && requires {
+    typename It::iterator_category;
+    typename It::value_type;
+    requires !std::is_same_v<typename It::value_type, element_t<It>>;
+};
+
+// Its elements as values.
+template <class It>
+struct iterator_elements {
+    WARPFOLD_CALLS_ANY
+    WARPFOLD_HD typename It::value_type operator[](std::uint64_t k) const {
+        return static_cast<typename It::value_type>(it[static_cast<typename It::difference_type>(k)]);
+    }
+
+    It it;
+};
+
+// What stands for a pointer or an object with [k] where a number of elements follows: a C array, an iterator.
+template <class X>
+concept decays = std::is_array_v<X> || pointer_like<X> || proxy_iterator<X>;
+
+// What calls do not take as it is: a range, or what decays.
+template <class X>
+concept array_like = sized_range<X> || decays<X>;
+// The same for outputs.
+template <class X>
+concept output_like = sized_range<X> || pointer_like<X>;
+
+// True for what decays, followed by a number, as in reduce(on, array, n): it stands for its first n elements, as a
+// pointer does.
 template <class In, class... Rest>
 inline constexpr bool counted_array_v = false;
 template <class In, class First, class... Rest>
-inline constexpr bool counted_array_v<In, First, Rest...> =
-    std::is_array_v<In>&& element_count<std::remove_cvref_t<First>>;
+inline constexpr bool counted_array_v<In, First, Rest...> = decays<In>&& element_count<std::remove_cvref_t<First>>;
 
-// A C array as the pointer to its first element, anything else unchanged.
+// The pointer, or object with [k], for which an input stands; anything else unchanged.
 template <class X>
 constexpr decltype(auto) decayed(X& x) {
     if constexpr (std::is_array_v<X>) {
         return static_cast<std::remove_extent_t<X>*>(x);
+    } else if constexpr (pointer_like<X>) {
+        return pointer_of<std::remove_cv_t<X>>::of(x);
+    } else if constexpr (proxy_iterator<X>) {
+        return iterator_elements<std::remove_cv_t<X>>{x};
     } else {
         return (x);
     }
 }
+// The pointer for which an output stands; anything else unchanged.
+template <class X>
+constexpr auto decayed_output(X& x) {
+    if constexpr (std::is_array_v<X> || pointer_like<X>) {
+        return detail::decayed(x);
+    } else {
+        return std::remove_cv_t<X>(x);
+    }
+}
 
-// data() of a range, anything else unchanged.
+// data() of a range, decayed; anything else decayed.
 template <class X>
 auto data_of(X& x) {
-    if constexpr (array_like<X>) {
-        return std::data(x);
+    if constexpr (sized_range<X>) {
+        const auto data = std::data(x);
+        return detail::decayed(data);
     } else {
-        return x;
+        return detail::decayed(x);
+    }
+}
+template <class X>
+auto output_of(X& x) {
+    if constexpr (sized_range<X>) {
+        const auto data = std::data(x);
+        return detail::decayed_output(data);
+    } else {
+        return detail::decayed_output(x);
     }
 }
 

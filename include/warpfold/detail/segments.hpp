@@ -43,10 +43,10 @@ void check_segments(const In& in, const Offsets& offsets, std::uint64_t segments
 
 // True if the output, behind an optional number of segments, is a range.
 template <class First, class... Rest>
-inline constexpr bool output_is_range_v = array_like<std::remove_reference_t<First>>;
+inline constexpr bool output_is_range_v = output_like<std::remove_reference_t<First>>;
 template <class First, class Second, class... Rest>
 requires std::integral<std::remove_cvref_t<First>>
-inline constexpr bool output_is_range_v<First, Second, Rest...> = array_like<std::remove_reference_t<Second>>;
+inline constexpr bool output_is_range_v<First, Second, Rest...> = output_like<std::remove_reference_t<Second>>;
 
 // Arguments of which at least one array is a range.
 template <class In, class Offsets, class... Rest>
@@ -54,7 +54,7 @@ concept segment_ranges = array_like<In> || array_like<Offsets> || output_is_rang
 
 // The number of segments of size(offsets) - 1. Throws invalid_argument if `offsets` is empty, if a range `out` is shorter
 // and, on the host, if the last offset is greater than the size of a range of elements.
-template <class On, class In, array_like Offsets, class Out>
+template <class On, class In, sized_range Offsets, class Out>
 std::uint64_t checked_segments(const char* name, [[maybe_unused]] const In& in, const Offsets& offsets,
                                [[maybe_unused]] const Out& out) {
     const auto fail = [&](const std::string& what) {
@@ -64,13 +64,13 @@ std::uint64_t checked_segments(const char* name, [[maybe_unused]] const In& in, 
         fail("there are no offsets, and they are one more than segments");
     }
     const std::uint64_t segments = std::size(offsets) - 1;
-    if constexpr (array_like<std::remove_reference_t<Out>>) {
+    if constexpr (sized_range<std::remove_reference_t<Out>>) {
         if (std::size(out) < segments) {
             fail("the output has room for " + std::to_string(std::size(out)) + " of " + std::to_string(segments) +
                  " segments");
         }
     }
-    if constexpr (std::is_same_v<On, host> && array_like<In>) {
+    if constexpr (std::is_same_v<On, host> && sized_range<In>) {
         const auto end = std::data(offsets)[segments];
         if (end > 0 && static_cast<std::uint64_t>(end) > std::size(in)) {
             fail("the last offset is " + std::to_string(end) + ", and there are " + std::to_string(std::size(in)) +
@@ -80,20 +80,20 @@ std::uint64_t checked_segments(const char* name, [[maybe_unused]] const In& in, 
     return segments;
 }
 
-// Calls call(on, in, offsets, segments, out, rest...) with pointers in the place of ranges.
+// Calls call(on, in, offsets, segments, out, rest...) with pointers in the place of ranges and iterators.
 template <class Call, class On, class In, class Offsets, class Out, class... Rest>
 void with_segments(const char* /*name*/, const Call& call, const On& on, const In& in, const Offsets& offsets,
                    std::uint64_t segments, Out&& out, const Rest&... rest) {
-    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out), rest...);
+    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::output_of(out), rest...);
 }
 // The same for size(offsets) - 1 segments. Throws what checked_segments() throws.
-template <class Call, class On, class In, array_like Offsets, class Out, class... Rest>
+template <class Call, class On, class In, sized_range Offsets, class Out, class... Rest>
 requires(!std::integral<std::remove_cvref_t<Out>>) void with_segments(const char* name, const Call& call, const On& on,
                                                                       const In& in, const Offsets& offsets, Out&& out,
                                                                       const Rest&... rest) {
     const std::uint64_t segments =
         call_frame<On>::run(on, name, [&] { return detail::checked_segments<On>(name, in, offsets, out); });
-    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::data_of(out), rest...);
+    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::output_of(out), rest...);
 }
 
 } // namespace detail

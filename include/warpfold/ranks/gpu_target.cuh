@@ -28,7 +28,7 @@ struct rank_target<On> {
     template <class T>
     class array {
     public:
-        array(const On& on, std::uint64_t n, bool zero = false) : memory_(on.stream, n * sizeof(T)) {
+        array(const On& on, std::uint64_t n, bool zero = false) : memory_(on.stream, n * sizeof(T), on.resource) {
             if (zero && n != 0) {
                 WARPFOLD_CHECK_CUDA(cudaMemsetAsync(memory_.data(), 0, n * sizeof(T), on.stream));
             }
@@ -73,7 +73,7 @@ struct rank_target<On> {
                           const Ins&... ins) {
         (detail::check_array(ins, n, call), ...);
         using limbs = exact_limbs<T, sizeof...(Ins)>;
-        const gpu own{on.stream, nullptr};
+        const gpu own = detail::without_workspace(on);
         const call_memory memory(own, 0, sizeof(limbs), call);
         auto* const sums = static_cast<limbs*>(memory.data());
         enqueue_exact<T>(on, sums, n, ins...);

@@ -26,8 +26,11 @@ inline const std::vector<float>& nd_edges() {
     return edges;
 }
 
-// Bins of the three coordinates: 10 even ones of [-5, 5), 5 between edges, 40 by a function.
-inline std::vector<std::uint64_t> nd_counts(const nd_samples& of) {
+// Weights of samples, of both signs.
+inline std::vector<std::int16_t> nd_weights(std::uint64_t n) { return small_numbers<std::int16_t>(n, 8); }
+
+// Bins of the three coordinates: 10 even ones of [-5, 5), 5 between edges, 40 by a function. Sums of weights, or counts.
+inline std::vector<std::uint64_t> nd_counts(const nd_samples& of, const std::vector<std::int16_t>& weights = {}) {
     std::vector<std::uint64_t> counts(10 * 5 * 40);
     for (std::size_t k = 0; k < of.x.size(); ++k) {
         const std::int64_t x = even_bin(of.x[k], -5, 4, 10);
@@ -35,7 +38,8 @@ inline std::vector<std::uint64_t> nd_counts(const nd_samples& of) {
         for (std::int64_t y = 0; y < 5; ++y) {
             const auto e = static_cast<std::size_t>(y);
             if (x >= 0 && z >= 0 && z < 40 && nd_edges()[e] <= of.y[k] && of.y[k] < nd_edges()[e + 1]) {
-                ++counts[static_cast<std::size_t>((x * 5 + y) * 40 + z)];
+                counts[static_cast<std::size_t>((x * 5 + y) * 40 + z)] +=
+                    weights.empty() ? 1 : static_cast<std::uint64_t>(std::int64_t{weights[k]});
             }
         }
     }

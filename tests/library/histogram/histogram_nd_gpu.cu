@@ -30,6 +30,19 @@ TEST(HistogramNd, ThreeDimensions) {
         const on_device<std::uint64_t> counts(right.size());
         histogram_nd(gpu{nullptr, &memory}, std::tuple{x.data(), y.data(), z.data()}, n, counts.data(), bins);
         EXPECT_EQ(counts.read(), right) << n;
+        const auto weights = tests::nd_weights(n);
+        const on_device<std::int16_t> weights_there(weights);
+        weighted_histogram_nd(gpu{nullptr, &memory}, std::tuple{x.data(), y.data(), z.data()}, weights_there.data(), n,
+                              counts.data(), bins);
+        EXPECT_EQ(counts.read(), tests::nd_counts(of, weights)) << n;
+        const on_device<double> sums(right.size());
+        weighted_histogram_nd(gpu{}, std::tuple{x.data(), y.data(), z.data()}, weights_there.data(), n, sums.data(),
+                              bins);
+        const auto got = sums.read();
+        const auto wrapped = counts.read();
+        for (std::size_t k = 0; k < right.size(); ++k) { // integers: exact in any order
+            ASSERT_EQ(got[k], static_cast<double>(static_cast<std::int64_t>(wrapped[k]))) << n << ": " << k;
+        }
     }
     tests::expect_zero(memory);
     tests::expect_invalid_argument(

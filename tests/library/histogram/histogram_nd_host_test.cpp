@@ -32,6 +32,25 @@ TEST(HistogramNdOnHost, ThreeDimensions) {
     }
 }
 
+TEST(HistogramNdOnHost, Weights) {
+    for (const std::uint64_t n : {0u, 1u, 1009u, 70001u}) {
+        const tests::nd_samples of(n);
+        const std::tuple bins{even_bins(-5, 5, 10), edge_bins(tests::nd_edges()),
+                              function_bins(tests::digit_sum{}, 40)};
+        const std::tuple in{of.x.data(), of.y.data(), of.z.data()};
+        const auto weights = tests::nd_weights(n);
+        const auto right = tests::nd_counts(of, weights);
+        std::vector<std::int64_t> sums(right.size(), 7);
+        std::vector<double> halves(right.size(), 0.5);
+        weighted_histogram_nd(host{2}, in, weights.data(), n, sums, bins);
+        weighted_histogram_nd(host{2}, in, weights.begin(), n, halves.data(), bins, update::add);
+        for (std::size_t k = 0; k < right.size(); ++k) {
+            ASSERT_EQ(sums[k], static_cast<std::int64_t>(right[k])) << n << ": " << k;
+            ASSERT_EQ(halves[k], static_cast<double>(sums[k]) + 0.5) << n << ": " << k;
+        }
+    }
+}
+
 TEST(HistogramNdOnHost, OneAndFourDimensions) {
     const tests::nd_samples of(5003);
     const even_bins bins(-5, 5, 10);
@@ -52,6 +71,10 @@ TEST(HistogramNdOnHost, BadArguments) {
     const even_bins<float> ten(0, 2, 10), two(0, 2, 2), many(0, 2, 1u << 20);
     EXPECT_THROW(histogram_nd(host{}, in, 10, counts, std::tuple{ten, ten}), invalid_argument);
     EXPECT_THROW(histogram_nd(host{}, in, 10, counts.data(), std::tuple{many, many}), invalid_argument);
+    EXPECT_THROW(
+        weighted_histogram_nd(host{}, in, static_cast<const float*>(nullptr), 10, counts, std::tuple{ten, two}),
+        invalid_argument);
+    EXPECT_THROW(weighted_histogram_nd(host{}, in, x.data(), 10, counts, std::tuple{ten, ten}), invalid_argument);
     EXPECT_THROW(histogram_nd(host{}, in, 10, counts.data(), std::tuple{ten, edge_bins(edges)}), invalid_argument);
     EXPECT_THROW(histogram_nd(host{}, std::tuple{x.data(), static_cast<const float*>(nullptr)}, 10, counts,
                               std::tuple{ten, two}),

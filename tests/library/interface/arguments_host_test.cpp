@@ -361,5 +361,39 @@ TEST(Arguments, SegmentsOfRanges) {
     EXPECT_THROW(segmented_reduce(on, in, std::vector<int>{0, 1, 2, 3, 4}, sums), invalid_argument);
 }
 
+// Contiguous iterators are taken as their pointers; those of bits as values.
+TEST(Iterators, InputsAndOutputs) {
+    const std::vector<float> data = tests::any_numbers<float>(1001, 3);
+    const std::uint64_t n = data.size();
+    static_assert(std::is_same_v<decltype(detail::decayed(std::declval<const std::vector<float>::const_iterator&>())),
+                                 const float*>);
+    static_assert(!detail::pointer_like<std::vector<float>::const_reverse_iterator>);
+    std::vector<float> out(n), right(n);
+    EXPECT_EQ(reduce(host{}, data.begin(), n, maximum{}), reduce(host{}, data, maximum{}));
+    inclusive_scan(host{}, data.begin(), n, out.begin(), maximum{});
+    inclusive_scan(host{}, data, right, maximum{});
+    EXPECT_EQ(out, right);
+    std::vector<bool> flags(n);
+    for (std::uint64_t k = 0; k < n; ++k) {
+        flags[k] = k % 3 == 0;
+    }
+    EXPECT_EQ(reduce(host{}, flags.begin(), n, std::plus<std::uint64_t>{}), 334u);
+    EXPECT_FALSE(reduce(host{}, flags.cbegin(), n, std::logical_and<>{}));
+    const std::vector<int> offsets{0, 10, 1001};
+    std::vector<float> sums(2), right_sums(2);
+    segmented_reduce(host{}, data.begin(), offsets.begin(), 2, sums.begin(), minimum{});
+    segmented_reduce(host{}, data, offsets, right_sums, minimum{});
+    EXPECT_EQ(sums, right_sums);
+    std::vector<std::uint64_t> counts(20);
+    const even_bins<float> bins(-10, 10, 20);
+    histogram(host{}, data.begin(), n, counts.begin(), bins);
+    EXPECT_EQ(counts, histogram(host{}, data, bins));
+    exact_accumulator<float> sum_on;
+    sum_on.add(host{}, data.begin(), n);
+    exact_accumulator<float> of_range;
+    of_range.add(host{}, data);
+    EXPECT_TRUE(tests::same_bits(sum_on.value(), of_range.value()));
+}
+
 } // namespace
 } // namespace warpfold

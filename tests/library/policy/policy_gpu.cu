@@ -28,7 +28,8 @@ constexpr tuning::reduce_policy<narrow> narrow_blocks{.one_block_max_vectors = 6
 
 static_assert(tuning::policy<tuning::reduce_policy<>> && tuning::policy<tuning::exact_sum_policy<>> &&
               tuning::policy<tuning::histogram_policy<>> && tuning::policy<tuning::convolve_policy<>>);
-static_assert(sizeof(gpu) == sizeof(cudaStream_t) + sizeof(workspace*), "a target without a policy carries none");
+static_assert(sizeof(gpu) == sizeof(cudaStream_t) + sizeof(workspace*) + sizeof(detail::resource_ref),
+              "a target without a policy carries none");
 
 TEST(policy, defaults_of_architectures) {
     using reduce = tuning::reduce_policy<>;

@@ -46,7 +46,7 @@ struct chunked_engine<On> {
         using T = typename Source::element;
         using V = typename Fold::value;
         const chunked_plan plan = plan_chunks(source, options);
-        const stream_ordered_memory memory(on.stream, sizeof(V));
+        const stream_ordered_memory memory(on.stream, sizeof(V), on.resource);
         auto* const total = static_cast<V*>(memory.data());
         bool fresh = fold.initial == nullptr;
         if (fresh) {
@@ -89,7 +89,7 @@ struct chunked_engine<On> {
     static long_accumulator<typename Source::element, 1> exact(const On& on, Source& source,
                                                                const chunked_options& options, const char* call) {
         using T = typename Source::element;
-        const stream_ordered_memory memory(on.stream, sizeof(exact_limbs<T>));
+        const stream_ordered_memory memory(on.stream, sizeof(exact_limbs<T>), on.resource);
         exact_on_device<T, On> sum(on, memory.data());
         for_chunks(on, source, plan_chunks(source, options), options,
                    [&](const auto& in, std::uint64_t n, std::uint64_t) { sum.add(in, n, call); });

@@ -93,7 +93,7 @@ public:
           progress_(options, source),
           chunk_bytes_(plan.each * stored_bytes(source)),
           chunks_(chunks_of(known_size(source), plan.each)),
-          memory_(on.stream, aligned_bytes(chunk_bytes_) * plan.policy.device_buffers),
+          memory_(on.stream, aligned_bytes(chunk_bytes_) * plan.policy.device_buffers, on.resource),
           copied_(std::max<std::size_t>(pinned.size(), 3)),
           free_(plan.policy.device_buffers),
           synchronize_(on.stream) {
@@ -188,7 +188,7 @@ public:
         : on_(on),
           sink_(sink),
           buffer_bytes_(aligned_bytes(plan.each * sizeof(U)) + 2 * chunk_alignment),
-          memory_(on.stream, buffer_bytes_ * plan.policy.device_buffers),
+          memory_(on.stream, buffer_bytes_ * plan.policy.device_buffers, on.resource),
           ready_(plan.policy.device_buffers),
           copied_out_(std::max<std::size_t>(pinned.size(), std::max(3u, plan.policy.device_buffers))),
           synchronize_(on.stream) {

@@ -7,41 +7,30 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "warpfold/gpu/core/error.hpp"
+#include "warpfold/gpu/core/memory_resource.hpp"
 
 namespace warpfold::detail {
 
-// Allocated and freed in the order of `stream`; without memory pools by cudaMalloc and cudaFree, which waits for the
-// device.
+// Allocated and freed in the order of `stream`.
 class stream_ordered_memory {
 public:
-    // Throws out_of_memory, cuda_error.
-    stream_ordered_memory(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
-        bytes = std::max<std::size_t>(bytes, 1);
-        const cudaError_t code = cudaMallocAsync(&memory_, bytes, stream);
-        pooled_ = code != cudaErrorNotSupported;
-        if (pooled_) {
-            detail::cuda_check(code, "cudaMallocAsync", __FILE__, __LINE__);
-        } else {
-            (void)cudaGetLastError();
-            WARPFOLD_CHECK_CUDA(cudaMalloc(&memory_, bytes));
-        }
-    }
+    // Throws what resource_ref::allocate() throws.
+    stream_ordered_memory(cudaStream_t stream, std::size_t bytes, const resource_ref& from = {})
+        : stream_(stream),
+          bytes_(std::max<std::size_t>(bytes, 1)),
+          from_(from),
+          memory_(from_.allocate(stream_, bytes_, pooled_)) {}
     stream_ordered_memory(const stream_ordered_memory&) = delete;
     stream_ordered_memory& operator=(const stream_ordered_memory&) = delete;
-    ~stream_ordered_memory() {
-        if (pooled_) {
-            (void)cudaFreeAsync(memory_, stream_);
-        } else {
-            (void)cudaFree(memory_);
-        }
-    }
+    ~stream_ordered_memory() { from_.deallocate(stream_, memory_, bytes_, pooled_); }
     [[nodiscard]] void* data() const noexcept { return memory_; }
 
 private:
     cudaStream_t stream_;
-    void* memory_ = nullptr;
+    std::size_t bytes_;
+    resource_ref from_;
     bool pooled_ = true;
+    void* memory_;
 };
 
 } // namespace warpfold::detail

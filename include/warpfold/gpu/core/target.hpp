@@ -26,17 +26,41 @@ struct tuned_gpu;
 template <class On, class Comm>
 struct over_ranks;
 
+namespace detail {
+
+template <class On, class Resource>
+constexpr On with_resource(On on, Resource& resource) {
+    on.resource = resource_ref(resource);
+    return on;
+}
+
+} // namespace detail
+
 // A call on the current device, in the order of `stream`. Without a workspace the call allocates memory in stream
-// order; with one, of the same device, it allocates nothing. Calls that return a value wait for it; the others only
-// enqueue and, with a workspace, can be captured in a graph. Chunked calls (chunked.hpp) always allocate and wait.
+// order, from the device's memory pool or from the resource that with() got; with one, of the same device, it allocates
+// nothing. Calls that return a value wait for it; the others only enqueue and, with a workspace, can be captured in a
+// graph. Chunked calls (chunked.hpp) always allocate and wait.
 struct gpu {
     cudaStream_t stream = nullptr;
     workspace* memory = nullptr;
+    detail::resource_ref resource{};
 
     // The same target with another policy for the calls of one primitive, in place of the device's default
     // (tuning/policy.hpp). Throws invalid_argument if the policy is not valid.
     template <tuning::policy Policy>
     [[nodiscard]] constexpr tuned_gpu<Policy, gpu> with(const Policy& policy) const;
+
+    // The same target with another source of memory: a resource that outlives the target's calls, or a pointer to one.
+    template <stream_ordered_resource Resource>
+    [[nodiscard]] constexpr gpu with(Resource& resource) const {
+        return detail::with_resource(*this, resource);
+    }
+    template <stream_ordered_resource Resource>
+    [[nodiscard]] constexpr gpu with(Resource* resource) const {
+        return detail::with_resource(*this, *resource);
+    }
+    template <stream_ordered_resource Resource>
+    void with(const Resource&& temporary) const = delete; // the target would outlive it
 
     // The same on every rank of a communicator, each with its part of the arrays (mpi.cuh, nccl.cuh).
     template <class Comm>
@@ -55,6 +79,16 @@ struct tuned_gpu : Target {
         next.check();
         return {*this, next};
     }
+    template <stream_ordered_resource Resource>
+    [[nodiscard]] constexpr tuned_gpu with(Resource& resource) const {
+        return detail::with_resource(*this, resource);
+    }
+    template <stream_ordered_resource Resource>
+    [[nodiscard]] constexpr tuned_gpu with(Resource* resource) const {
+        return detail::with_resource(*this, *resource);
+    }
+    template <stream_ordered_resource Resource>
+    void with(const Resource&& temporary) const = delete; // the target would outlive it
     template <class Comm>
     [[nodiscard]] constexpr over_ranks<tuned_gpu, Comm> over(Comm& comm) const {
         return {*this, &comm};
@@ -132,9 +166,12 @@ template <tuning::policy Default, gpu_target On>
 template <class Default, class On>
 using policy_t = decltype(detail::policy_of<Default>(std::declval<const On&>()));
 
+// The target for memory that is not part of the workspace.
+[[nodiscard]] inline gpu without_workspace(const gpu& on) { return {on.stream, nullptr, on.resource}; }
+
 // Memory of one call: from the target's workspace, or allocated in stream order. First slots, zero before and after the
 // call; then data, zero before the call and aligned to `alignment`. Throws invalid_argument if the workspace is too
-// small or on another device, and out_of_memory.
+// small or on another device, and what resource_ref::allocate() throws.
 class call_memory {
 public:
     call_memory(const gpu& on, std::size_t slot_bytes, std::size_t data_bytes, const char* call,
@@ -156,7 +193,7 @@ public:
             memory_ = static_cast<unsigned char*>(on.memory->memory());
             return;
         }
-        owned_.emplace(stream_, bytes);
+        owned_.emplace(stream_, bytes, on.resource);
         memory_ = static_cast<unsigned char*>(owned_->data());
         WARPFOLD_CHECK_CUDA(cudaMemsetAsync(memory_, 0, bytes, stream_));
     }

@@ -125,7 +125,7 @@ template <gpu_target On>
 struct exact_add_engine<On> {
     template <class T, class In>
     static void add(const On& on, long_accumulator<T, 1>& to, const In& in, std::uint64_t n, const char* call) {
-        const gpu own{on.stream, nullptr};
+        const gpu own = detail::without_workspace(on);
         const call_memory memory(own, 0, sizeof(exact_limbs<T>), call);
         exact_on_device<T, On> sum(on, memory.data());
         sum.add(in, n, call);

@@ -265,7 +265,7 @@ struct histogram_engine<On> {
     // The counts are allocated besides the workspace.
     template <class Work>
     static std::vector<std::uint64_t> values(const On& on, std::uint32_t bins, const Work& work, const char* call) {
-        const gpu own{on.stream, nullptr};
+        const gpu own = detail::without_workspace(on);
         const call_memory memory(own, 0, bins * sizeof(std::uint64_t), call);
         auto* const counts = static_cast<std::uint64_t*>(memory.data());
         work(counts);

@@ -152,7 +152,7 @@ void fold_enqueued(const over_ranks<On, Comm>& on, const Write& write, const Fol
         return;
     }
     const auto ranks = static_cast<std::size_t>(on.comm->size());
-    const stream_ordered_memory memory(on.on.stream, ranks * sizeof(rank_frame));
+    const stream_ordered_memory memory(on.on.stream, ranks * sizeof(rank_frame), on.on.resource);
     auto* const frames = static_cast<rank_frame*>(memory.data());
     rank_frame* const mine = frames + on.comm->rank();
     write(mine);
