@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/check/session.hpp"
 
-#include "softgpu/check/findings/describe_address.hpp"
-
 namespace softgpu::check {
 
 namespace {
@@ -11,26 +9,50 @@ constexpr std::uint64_t most_kept_after_release = 1 << 20;
 
 } // namespace
 
-session::session(check_set checks, findings& sink, memory::device_memory& memory)
-    : checks_(checks), sink_(sink), memory_(memory), shadow_(memory.shared_window(), memory.reserved_bytes(), checks) {
-    memory_.watch(this);
+session::session(check_set checks, findings& sink, std::uint64_t base, std::uint64_t bytes)
+    : checks_(checks), sink_(sink), shadow_(base, bytes, checks) {
     if (has(race)) {
-        order_.emplace(sink_, memory_, shadow_, serials_);
+        order_.emplace(sink_, memories_, shadow_, serials_);
     }
-    if (has(check::memory) || has(race)) {
-        memory_.keep_apart(); // freed memory may be met by what has no order to its free
-    }
+}
+
+session::session(check_set checks, findings& sink, memory::device_memory& only)
+    : session(checks, sink, only.shared_window(), only.reserved_bytes()) {
+    add(only);
 }
 
 session::~session() {
-    memory_.watch(nullptr);
-    memory_.keep_apart(false);
+    memories_.each([](memory::device_memory& m) {
+        m.watch(nullptr);
+        m.keep_apart(false);
+    });
+}
+
+void session::add(memory::device_memory& one, int device) {
+    memories_.add(one, device);
+    one.watch(this);
+    if (has(check::memory) || has(race)) {
+        one.keep_apart(); // freed memory may be met by what has no order to its free
+    }
+}
+
+void session::remove(memory::device_memory& one) {
+    one.watch(nullptr);
+    one.keep_apart(false);
+    memories_.remove(one);
+    if (order_) {
+        order_->forget_all();
+    }
+    shadow_.set_valid(one.shared_window(), one.reserved_bytes(), false);
+    shadow_.forget_stamps(one.shared_window(), one.reserved_bytes());
 }
 
 void session::take_over() {
-    for (const memory::allocation& a : memory_.list()) {
-        written(a.base, a.bytes);
-    }
+    memories_.each([this](const memory::device_memory& m) {
+        for (const memory::allocation& a : m.list()) {
+            written(a.base, a.bytes);
+        }
+    });
 }
 
 void session::allocated(const memory::allocation& a) {
@@ -57,15 +79,15 @@ void session::host_finding(std::string kind, std::string message, std::uint64_t 
     f.kind = std::move(kind);
     f.message = std::move(message);
     f.address = hexadecimal(at);
-    f.allocation = describe_address(memory_, at);
+    f.allocation = memories_.describe(at);
     sink_.add(std::move(f));
 }
 
-void session::find_leaks(std::uint64_t after, const std::set<memory::address>& idle) {
+void session::find_leaks(const memory::device_memory& of, std::uint64_t after, const std::set<memory::address>& idle) {
     if (!has(leak)) {
         return;
     }
-    for (const memory::allocation& a : memory_.list()) {
+    for (const memory::allocation& a : of.list()) {
         const bool managed = a.kind == memory::allocation_kind::managed;
         const bool array = a.kind == memory::allocation_kind::array;
         if (a.serial <= after || idle.contains(a.base) ||
@@ -77,7 +99,7 @@ void session::find_leaks(std::uint64_t after, const std::set<memory::address>& i
         f.kind = "leak";
         f.message = std::to_string(a.bytes) + " bytes of " +
                     (array ? a.name : std::string(managed ? "managed memory" : "device memory")) +
-                    " were never freed: allocation " + std::to_string(a.serial);
+                    memories_.owner_of(of) + " were never freed: allocation " + std::to_string(a.serial);
         f.address = hexadecimal(a.base);
         sink_.add(std::move(f));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The checks of one device memory: which are on, the shadow of the memory, and where findings go.
+// The checks of a process: which are on, the memories of its devices and their shadow, and where findings go.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "softgpu/check/findings/finding.hpp"
+#include "softgpu/check/findings/memories.hpp"
 #include "softgpu/check/order/order.hpp"
 #include "softgpu/check/shadow/global_shadow.hpp"
 #include "softgpu/check/shadow/serial_numbers.hpp"
@@ -17,8 +18,10 @@ namespace softgpu::check {
 
 class session : public memory::watcher {
 public:
-    // Watches the memory until it ends; both outlive the session. Throws std::system_error.
-    session(check_set checks, findings& sink, memory::device_memory& memory);
+    // Of memories in these addresses; the sink outlives it. Throws std::system_error.
+    session(check_set checks, findings& sink, std::uint64_t base, std::uint64_t bytes);
+    // Of one memory, which outlives it.
+    session(check_set checks, findings& sink, memory::device_memory& only);
     virtual ~session();
     session(const session&) = delete;
     session& operator=(const session&) = delete;
@@ -26,10 +29,14 @@ public:
     [[nodiscard]] check_set checks() const noexcept { return checks_; }
     [[nodiscard]] bool has(check_set which) const noexcept { return (checks_ & which) != 0; }
     [[nodiscard]] findings& sink() noexcept { return sink_; }
-    [[nodiscard]] memory::device_memory& memory() noexcept { return memory_; }
+    [[nodiscard]] const memories& all_memories() const noexcept { return memories_; }
     [[nodiscard]] global_shadow& shadow() noexcept { return shadow_; }
     // nullptr where races are not looked for.
     [[nodiscard]] order* operations() noexcept { return order_ ? &*order_ : nullptr; }
+
+    // Watches a memory, or ends that, while nothing runs. `device`: its number where there are several.
+    void add(memory::device_memory& one, int device = -1);
+    void remove(memory::device_memory& one);
 
     // The host, or a copy, has written these bytes.
     void written(std::uint64_t at, std::uint64_t bytes) noexcept { shadow_.set_valid(at, bytes, true); }
@@ -41,9 +48,10 @@ public:
     void host_finding(std::string kind, std::string message, std::uint64_t at);
     // The allocations of now are older than the checks: they count as written.
     void take_over();
-    // Reports the allocations after this one that still exist, at the end of the program or of a part of it. `idle`:
-    // addresses that graphs keep for memory which they have freed.
-    void find_leaks(std::uint64_t after = 0, const std::set<memory::address>& idle = {});
+    // Reports the allocations of a memory after this one that still exist, at the end of the program or of a part of it.
+    // `idle`: addresses that graphs keep for memory which they have freed.
+    void find_leaks(const memory::device_memory& of, std::uint64_t after = 0,
+                    const std::set<memory::address>& idle = {});
 
     // A launch begins: serial numbers in a row for its blocks. 0: there are none, and races in global memory are not found.
     [[nodiscard]] std::uint64_t begin_launch(std::uint64_t blocks);
@@ -56,7 +64,7 @@ public:
 private:
     check_set checks_;
     findings& sink_;
-    memory::device_memory& memory_;
+    memories memories_;
     global_shadow shadow_;
     serial_numbers serials_;
     std::optional<order> order_;

@@ -135,7 +135,7 @@ struct launch_request {
     unsigned workers = 0;             // threads of the host; 0: all
     unsigned resident_blocks = 0;     // at once over all workers, from occupancy; 0: no limit
     unsigned multiprocessors = 132;   // %nsmid
-    check::session* checks = nullptr; // nullptr: no checks; else of the module's device memory
+    check::session* checks = nullptr; // nullptr: no checks; else they watch the module's device memory
     const check::operation_note* note =
         nullptr; // the launch's place among other operations, for the checks; nullptr: not known
     std::uint32_t shared_limit = 227 * 1024; // for bounds only; the runtime has checked the configuration

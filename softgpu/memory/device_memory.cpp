@@ -5,11 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <fstream>
 #include <mutex>
-#include <system_error>
+#include <utility>
 
 namespace softgpu::memory {
 
@@ -39,21 +38,27 @@ std::uint64_t host_available() {
 
 } // namespace
 
-device_memory::device_memory(std::uint64_t capacity) : capacity_(capacity) {
+std::uint64_t device_memory::reserved_for(std::uint64_t capacity) noexcept {
     // Twice the capacity of addresses, so that fragments never stand in the way of what the card could give.
-    reserved_bytes_ = windows * window_bytes + gap_bytes + 2 * round_up(capacity, whole_pages);
-    void* const at =
-        mmap(nullptr, reserved_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) {
-        throw std::system_error(errno, std::generic_category(), "softgpu: cannot reserve addresses for device memory");
-    }
-    arena_ = reinterpret_cast<address>(at);
-    mprotect(at, windows * window_bytes + gap_bytes, PROT_NONE);
+    return windows * window_bytes + round_up(gap_bytes, whole_pages) + 2 * round_up(capacity, whole_pages);
+}
+
+device_memory::device_memory(std::uint64_t capacity, address_space& in, unsigned part)
+    : space_(in), part_(part), capacity_(capacity), reserved_bytes_(reserved_for(capacity)), arena_(space_.open(part)) {
+    mprotect(reinterpret_cast<void*>(arena_), windows * window_bytes + gap_bytes, PROT_NONE);
     free_ranges_.emplace(arena_ + windows * window_bytes + gap_bytes,
                          reserved_bytes_ - windows * window_bytes - gap_bytes);
 }
 
-device_memory::~device_memory() { munmap(reinterpret_cast<void*>(arena_), reserved_bytes_); }
+device_memory::device_memory(std::uint64_t capacity, std::unique_ptr<address_space> own)
+    : device_memory(capacity, *own, 0) {
+    own_ = std::move(own);
+}
+
+device_memory::device_memory(std::uint64_t capacity)
+    : device_memory(capacity, std::make_unique<address_space>(reserved_for(capacity), 1)) {}
+
+device_memory::~device_memory() { space_.close(part_); }
 
 address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::string name) {
     if (bytes > available()) {
@@ -71,7 +76,7 @@ address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::
         throw out_of_memory("softgpu: out of memory: no free range of " + std::to_string(bytes) + " bytes");
     }
     const auto made =
-        allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), ++serial_, taken}).first;
+        allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), space_.next_serial(), taken}).first;
     used_ += round_up(std::max<std::uint64_t>(bytes, 1), alignment);
     if (watcher_ != nullptr) {
         watcher_->allocated(made->second);
@@ -99,11 +104,6 @@ void device_memory::keep_apart(bool on) {
     apart_ = on;
 }
 
-std::uint64_t device_memory::last_serial() const {
-    const std::shared_lock lock(mutex_);
-    return serial_;
-}
-
 std::optional<allocation> device_memory::find_released(address at) const {
     const std::shared_lock lock(mutex_);
     auto after = released_.upper_bound(at);
@@ -126,8 +126,7 @@ std::vector<allocation> device_memory::list() const {
 bool device_memory::release(address base) {
     const std::unique_lock lock(mutex_);
     const auto found = allocations_.find(base);
-    if (found == allocations_.end() || base < arena_ || base >= arena_ + reserved_bytes_ ||
-        found->second.kind == allocation_kind::heap) {
+    if (found == allocations_.end() || !reserves(base) || found->second.kind == allocation_kind::heap) {
         return false;
     }
     const std::uint64_t taken = found->second.taken;
@@ -213,7 +212,8 @@ address device_memory::allocate_on_heap(std::uint64_t bytes, std::uint64_t limit
     if (base != 0) {
         heap_used_ += cost;
         const auto made =
-            allocations_.emplace(base, allocation{base, bytes, allocation_kind::heap, {}, ++serial_, taken}).first;
+            allocations_.emplace(base, allocation{base, bytes, allocation_kind::heap, {}, space_.next_serial(), taken})
+                .first;
         if (watcher_ != nullptr) {
             watcher_->allocated(made->second);
         }
@@ -268,13 +268,13 @@ const void* device_memory::code_at(address at) const {
 void device_memory::adopt(void* host, std::uint64_t bytes, allocation_kind kind) {
     const std::unique_lock lock(mutex_);
     const auto base = reinterpret_cast<address>(host);
-    allocations_.insert_or_assign(base, allocation{base, bytes, kind, {}, ++serial_, 0});
+    allocations_.insert_or_assign(base, allocation{base, bytes, kind, {}, space_.next_serial(), 0});
 }
 
 bool device_memory::disown(void* host) {
     const std::unique_lock lock(mutex_);
     const auto base = reinterpret_cast<address>(host);
-    if (base >= arena_ && base < arena_ + reserved_bytes_) {
+    if (reserves(base)) {
         return false;
     }
     return allocations_.erase(base) == 1;

@@ -7,11 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "softgpu/memory/address_space.hpp"
 
 namespace softgpu::memory {
 
@@ -24,7 +27,7 @@ struct allocation {
     std::uint64_t bytes = 0;
     allocation_kind kind = allocation_kind::device;
     std::string name;         // of a __device__ or __constant__ variable
-    std::uint64_t serial = 0; // counts allocations from 1
+    std::uint64_t serial = 0; // counts the allocations of all devices from 1
     std::uint64_t taken = 0;  // of the arena, with what is kept free behind it
 
     [[nodiscard]] bool contains(address at, std::uint64_t length) const noexcept {
@@ -56,6 +59,10 @@ public:
 
     // `capacity` is what the card has; no more than that, nor more than the host can give, is ever handed out.
     explicit device_memory(std::uint64_t capacity);
+    // In a part of addresses that outlive it, made for memories of this capacity. Throws std::system_error.
+    device_memory(std::uint64_t capacity, address_space& in, unsigned part);
+    // Addresses that a memory needs.
+    [[nodiscard]] static std::uint64_t reserved_for(std::uint64_t capacity) noexcept;
     ~device_memory();
     device_memory(const device_memory&) = delete;
     device_memory& operator=(const device_memory&) = delete;
@@ -78,7 +85,7 @@ public:
     // All that is allocated, by address.
     [[nodiscard]] std::vector<allocation> list() const;
     // The serial of the allocation made last; 0: there was none.
-    [[nodiscard]] std::uint64_t last_serial() const;
+    [[nodiscard]] std::uint64_t last_serial() const noexcept { return space_.last_serial(); }
 
     // At most one; nullptr: none. Is told of what is allocated already.
     void watch(watcher* who);
@@ -92,6 +99,8 @@ public:
 
     [[nodiscard]] address shared_window() const noexcept { return arena_; }
     [[nodiscard]] std::uint64_t reserved_bytes() const noexcept { return reserved_bytes_; } // from shared_window() on
+    // Whether an address is one of the memory's own, allocated or not.
+    [[nodiscard]] bool reserves(address at) const noexcept { return at >= arena_ && at - arena_ < reserved_bytes_; }
     [[nodiscard]] address local_window() const noexcept { return arena_ + window_bytes; }
 
     // Functions have addresses too, where no data can be. One for each `what`, which code_at() gives back; nullptr where
@@ -115,14 +124,18 @@ private:
     void keep_released(const allocation& gone, std::uint64_t taken); // the lock is held
     void forget_oldest();                                            // likewise
 
+    device_memory(std::uint64_t capacity, std::unique_ptr<address_space> own);
+
+    std::unique_ptr<address_space> own_; // nullptr: of several memories
+    address_space& space_;
+    unsigned part_;
     std::uint64_t capacity_;
-    std::uint64_t reserved_bytes_ = 0;
-    address arena_ = 0;
+    std::uint64_t reserved_bytes_;
+    address arena_;
     mutable std::shared_mutex mutex_;
     std::map<address, allocation> allocations_;    // by base, adopted host memory too
     std::map<address, std::uint64_t> free_ranges_; // of the arena, by base, merged
     std::atomic<std::uint64_t> used_{0};
-    std::uint64_t serial_ = 0;
     std::uint64_t heap_used_ = 0;
     std::vector<const void*> code_; // by address in their window, in steps of code_step
     watcher* watcher_ = nullptr;

@@ -21,11 +21,10 @@ namespace softgpu::memory {
 [[nodiscard]] inline const char* far_place(const device_memory& memory, const allocation& nearest,
                                            std::uint64_t at) noexcept {
     constexpr std::uint64_t far = 1 << 20;
-    const bool outside = at < memory.shared_window() || at - memory.shared_window() >= memory.reserved_bytes();
     const bool is_near = at < nearest.base ? nearest.base - at < far : at - nearest.base - nearest.bytes < far;
-    return !outside || is_near ? nullptr
-           : is_mapped(at)     ? "memory of the host, which kernels cannot reach"
-                               : "no device memory";
+    return memory.reserves(at) || is_near ? nullptr
+           : is_mapped(at)                ? "memory of the host, which kernels cannot reach"
+                                          : "no device memory";
 }
 
 } // namespace softgpu::memory

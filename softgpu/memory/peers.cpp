@@ -25,10 +25,6 @@ peer_table& table() {
     return only;
 }
 
-bool contains(const device_memory& memory, address at) {
-    return at >= memory.shared_window() && at - memory.shared_window() < memory.reserved_bytes();
-}
-
 bool is_for_all(const allocation& a) {
     return a.kind == allocation_kind::managed || a.kind == allocation_kind::host_mapped;
 }
@@ -93,7 +89,7 @@ std::optional<allocation> find_reachable(const device_memory& from, address at, 
 const char* describe(const device_memory& from, address at) {
     const std::shared_lock lock(table().access);
     for (const device_memory* const other : table().members) {
-        if (other != &from && contains(*other, at)) {
+        if (other != &from && other->reserves(at)) {
             return other == table().common ? "memory of managed variables, where nothing is allocated"
                    : table().open.contains({&from, other})
                        ? "memory of another device, where nothing is allocated"

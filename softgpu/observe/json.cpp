@@ -33,6 +33,9 @@ json interval_of(const counters& c) {
 
 std::string to_json(const launch_record& record) {
     json out;
+    if (record.device >= 0) {
+        out["device"] = record.device;
+    }
     out["kernel"] = record.kernel;
     out["symbol"] = record.symbol;
     out["grid"] = record.grid;

@@ -26,6 +26,7 @@ struct launch_record {
     // Instruction counts are in `total` only.
     std::vector<counters> by_interval;
     std::string fault;                     // empty: it ran to its end
+    int device = -1;                       // of the devices of its process; -1: there is one
     std::vector<prediction> predictions{}; // one a card that SOFTGPU_PREDICT names
 };
 

@@ -2,7 +2,7 @@
 // What a program asked of the device, in the order in which it asked, and when each piece of it runs: on a GPU as it was
 // measured, on the software GPU by a model of one compute engine and copy engines for both directions.
 //
-// The model's rules:
+// The model's rules, with several devices for each of them:
 // - Each piece of work has one engine, which does one thing at a time: kernels, fills and copies on the device the compute
 //   engine; copies from and to the host a copy engine for each direction (or one for both); host functions the thread of
 //   the host that runs them. Marks (events, waits) need none and take no time.
@@ -32,6 +32,7 @@ inline constexpr std::size_t engines = 5;
 
 struct operation_record {
     engine on = engine::none;
+    int device = 0;       // each has engines of its own
     std::string name{};   // "copy of 4096 bytes from host to device", the kernel's name, "host function"
     std::string stream{}; // "stream 1", in the order in which they were first used; "default stream"; of a mark none
     int priority = 0;     // smaller goes first
@@ -50,6 +51,7 @@ struct host_step {
     sort what = sort::issues;
     std::uint32_t thread = 0;
     std::size_t operation = 0; // its place in the log; of waits_for_all: how many there were
+    int device = -1;           // waits_for_all: those of this device; -1: of every one
 };
 
 struct operation_log {
@@ -75,6 +77,7 @@ struct timeline_machine {
 struct timeline_event {
     std::string name;
     engine on = engine::compute;
+    int device = 0;
     std::string stream;
     double issued = 0; // seconds from the beginning, as all times
     double start = 0;
@@ -89,6 +92,7 @@ struct timeline {
     bool modelled = false;
     std::string machine; // what was modelled or measured on, in words
 
+    [[nodiscard]] int devices() const noexcept;    // up to the last that has an event; at least 1
     [[nodiscard]] double seconds() const noexcept; // from the beginning to the last end
 };
 

@@ -4,14 +4,15 @@
 #include "softgpu/observe/timeline.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <limits>
+#include <map>
 #include <queue>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 namespace softgpu::observe {
 namespace {
@@ -105,9 +106,9 @@ private:
         }
     }
 
-    queue& queue_of(engine e) {
-        const bool shared = machine_.copy_engines == 1 && e == engine::to_host;
-        return queues_[static_cast<std::size_t>(shared ? engine::to_device : e)];
+    queue& queue_of(const operation_record& o) {
+        const bool shared = machine_.copy_engines == 1 && o.on == engine::to_host;
+        return queues_[{o.device, shared ? engine::to_device : o.on}];
     }
 
     // Everything that threads of the host can do at this moment.
@@ -151,10 +152,12 @@ private:
             }
             t.clock = now_;
         } else {
-            while (all_over_ < state_.size() && state_[all_over_].over) {
-                ++all_over_;
+            std::size_t& over = all_over_[s.device];
+            while (over < state_.size() &&
+                   (state_[over].over || (s.device >= 0 && log_.operations[over].device != s.device))) {
+                ++over;
             }
-            if (all_over_ < s.operation) {
+            if (over < s.operation) {
                 return false;
             }
             t.clock = now_;
@@ -166,9 +169,9 @@ private:
 
     void issue(std::size_t k) {
         state_[k].issued = now_;
-        const engine on = log_.operations[k].on;
-        if (on != engine::none && machine_.in_order) {
-            queue_of(on).pending.insert(k);
+        const operation_record& o = log_.operations[k];
+        if (o.on != engine::none && machine_.in_order) {
+            queue_of(o).pending.insert(k);
         }
         if (state_[k].left == 0) {
             make_ready(k);
@@ -178,7 +181,7 @@ private:
     void make_ready(std::size_t k) {
         const operation_record& o = log_.operations[k];
         if (o.on != engine::none) {
-            queue_of(o.on).ready.emplace(o.priority, now_, k);
+            queue_of(o).ready.emplace(o.priority, now_, k);
             return;
         }
         state_[k].start = now_;
@@ -212,11 +215,11 @@ private:
         while (!running_.empty() && running_.top().first <= now_) {
             const std::size_t k = running_.top().second;
             running_.pop();
-            queue_of(log_.operations[k].on).busy = false;
+            queue_of(log_.operations[k]).busy = false;
             complete(k);
             moved = true;
         }
-        for (queue& q : queues_) {
+        for (auto& [of, q] : queues_) {
             moved = begin_next(q) || moved;
         }
         return moved;
@@ -268,11 +271,11 @@ private:
     std::span<const double> predicted_;
     std::vector<progress_of_operation> state_;
     std::vector<progress_of_thread> threads_;
-    std::array<queue, engines> queues_;
+    std::map<std::pair<int, engine>, queue> queues_;
     std::priority_queue<in_time, std::vector<in_time>, std::greater<>> running_; // by their end
     std::priority_queue<double, std::vector<double>, std::greater<>> times_;     // at which the host goes on
     std::size_t done_steps_ = 0;                                                 // of the host
-    std::size_t all_over_ = 0; // all operations before this one are over
+    std::map<int, std::size_t> all_over_; // by device, -1: all: its operations before this one are over
     double now_ = 0;
 };
 
@@ -305,6 +308,14 @@ const char* name_of(engine e) noexcept {
     case engine::none: break;
     }
     return "none";
+}
+
+int timeline::devices() const noexcept {
+    int last = 0;
+    for (const timeline_event& e : events) {
+        last = std::max(last, e.device);
+    }
+    return last + 1;
 }
 
 double timeline::seconds() const noexcept {
@@ -351,7 +362,7 @@ timeline model_of(const operation_log& log, const timeline_machine& machine, std
     for (std::size_t k = 0; k < place.size(); ++k) {
         const operation_record& o = log.operations[k];
         if (o.on != engine::none) {
-            out.events.push_back({o.name, o.on, o.stream, s.of(k).issued, s.of(k).start, s.of(k).end, o.bytes,
+            out.events.push_back({o.name, o.on, o.device, o.stream, s.of(k).issued, s.of(k).start, s.of(k).end, o.bytes,
                                   o.pageable, std::move(before[k])});
         }
     }

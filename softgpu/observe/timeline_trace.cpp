@@ -2,6 +2,7 @@
 #include "softgpu/observe/timeline_trace.hpp"
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "softgpu/observe/json_parts.hpp"
@@ -23,27 +24,10 @@ json place_event(const char* what, const char* key, int process, int thread, int
 class trace {
 public:
     void add(const traced& t) {
-        const std::string how = t.what->modelled ? " (model)" : "";
-        const int by_engine = ++processes_;
-        const int by_stream = ++processes_;
-        begin_process(by_engine, t.name + ": engines" + how);
-        begin_process(by_stream, t.name + ": streams" + how);
         machines_[t.name] = t.what->machine;
-        std::map<engine, int> of_engine;
-        std::map<std::string, int> of_stream;
-        for (const timeline_event& e : t.what->events) { // streams in the order in which they were first used
-            if (of_engine.emplace(e.on, static_cast<int>(e.on)).second) {
-                begin_thread(by_engine, static_cast<int>(e.on), name_of(e.on));
-            }
-            const int next = static_cast<int>(of_stream.size()) + 1;
-            if (of_stream.emplace(e.stream, next).second) {
-                begin_thread(by_stream, next, e.stream);
-            }
-        }
-        for (std::size_t k = 0; k < t.what->events.size(); ++k) {
-            const timeline_event& e = t.what->events[k];
-            events_.push_back(event_of(k, e, by_engine, of_engine[e.on]));
-            events_.push_back(event_of(k, e, by_stream, of_stream[e.stream]));
+        const int devices = t.what->devices();
+        for (int device = 0; device < devices; ++device) {
+            add(t, device, devices == 1 ? t.name : t.name + ", device " + std::to_string(device));
         }
     }
 
@@ -59,6 +43,36 @@ public:
     }
 
 private:
+    void add(const traced& t, int device, const std::string& name) {
+        const std::string how = t.what->modelled ? " (model)" : "";
+        const int by_engine = ++processes_;
+        const int by_stream = ++processes_;
+        begin_process(by_engine, name + ": engines" + how);
+        begin_process(by_stream, name + ": streams" + how);
+        std::map<engine, int> of_engine;
+        std::map<std::string, int> of_stream;
+        for (const timeline_event& e : t.what->events) { // streams in the order in which they were first used
+            if (e.device != device) {
+                continue;
+            }
+            if (of_engine.emplace(e.on, static_cast<int>(e.on)).second) {
+                begin_thread(by_engine, static_cast<int>(e.on), name_of(e.on));
+            }
+            const int next = static_cast<int>(of_stream.size()) + 1;
+            if (of_stream.emplace(e.stream, next).second) {
+                begin_thread(by_stream, next, e.stream);
+            }
+        }
+        for (std::size_t k = 0; k < t.what->events.size(); ++k) {
+            const timeline_event& e = t.what->events[k];
+            if (e.device != device) {
+                continue;
+            }
+            events_.push_back(event_of(k, e, by_engine, of_engine[e.on]));
+            events_.push_back(event_of(k, e, by_stream, of_stream[e.stream]));
+        }
+    }
+
     void begin_process(int process, const std::string& name) {
         events_.push_back(name_event("process_name", process, 0, name));
         events_.push_back(place_event("process_sort_index", "sort_index", process, 0, process));

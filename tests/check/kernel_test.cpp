@@ -425,7 +425,7 @@ TEST_F(Check, LeftAtTheEnd) {
     const std::uint64_t kept = zeros(300);
     memory_.release(zeros(100));
     memory_.allocate(8, memory::allocation_kind::variable, "v");
-    session_.find_leaks();
+    session_.find_leaks(memory_);
     const auto found = sink_.list();
     ASSERT_EQ(found.size(), 1u) << text(found);
     EXPECT_EQ(found[0].kind, "leak");

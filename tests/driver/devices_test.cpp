@@ -238,12 +238,12 @@ TEST_F(driver_devices_test, a_librarys_managed_variable_is_one_for_all_devices) 
     EXPECT_EQ(cuLibraryUnload(code_of_all), result::success);
 }
 
-// A free in a stream of device 1 needs the lock that an unload holds at its end.
-TEST_F(driver_devices_test, an_unload_waits_for_other_devices) {
+// The free needs the lock, which an unload therefore does not hold while it waits.
+TEST_F(driver_devices_test, an_unload_waits_for_the_other_device_that_has_the_code) {
     device_address p = allocate(1);
     stream* s = nullptr;
     ASSERT_EQ(cuStreamCreate(&s, 1), result::success);
-    ASSERT_EQ(cuCtxSetCurrent(primary_[0]), result::success);
+    ASSERT_EQ(cuCtxSetCurrent(primary_[1]), result::success);
     library* module = nullptr;
     device_address counter = 0;
     std::size_t bytes = 0;
@@ -261,6 +261,7 @@ TEST_F(driver_devices_test, an_unload_waits_for_other_devices) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         released = true;
     });
+    ASSERT_EQ(cuCtxSetCurrent(primary_[0]), result::success);
     EXPECT_EQ(cuModuleUnload(module), result::success);
     EXPECT_TRUE(released);
     later.join();

@@ -353,5 +353,18 @@ TEST(TimelineModel, HoldsItsRulesOnRandomPrograms) {
     }
 }
 
+TEST(Timeline, DevicesHaveEnginesOfTheirOwn) {
+    testing::program p;
+    p.log.operations[p.kernel(1)].device = 0;
+    p.log.operations[p.kernel(2)].device = 1;
+    p.log.operations[p.kernel(3, 5)].device = 2;
+    p.log.host.push_back({host_step::sort::waits_for_all, 0, p.log.operations.size(), 1});
+    p.log.operations[p.kernel(2)].device = 1;
+    const timeline t = model_of(p.log, testing::slow_machine());
+    EXPECT_EQ(t.events[0].end, 1);
+    EXPECT_EQ(t.events[1].end, 1) << "at once with the kernel of the other device";
+    EXPECT_EQ(t.events[3].issued, 1) << "the host has waited for device 1 alone";
+}
+
 } // namespace
 } // namespace softgpu::observe

@@ -92,5 +92,31 @@ TEST(Trace, IsWrittenWholeOrNotAtAll) {
     EXPECT_THROW(write_trace("/nowhere/at/all.json", {&one, 1}), std::runtime_error);
 }
 
+TEST(Trace, SeveralDevicesAreProcessesOfTheirOwn) {
+    testing::program p;
+    for (const int device : {0, 2, 2}) {
+        p.log.operations[p.kernel(device)].device = device;
+    }
+    const timeline t = model_of(p.log, testing::slow_machine());
+    EXPECT_EQ(t.devices(), 3);
+    const traced one{"program", &t};
+    const json j = json::parse(trace_of({&one, 1}));
+    std::map<int, std::string> processes;
+    std::map<std::string, std::vector<std::size_t>> operations;
+    for (const json& e : j["traceEvents"]) {
+        if (e["name"] == "process_name") {
+            processes[e["pid"]] = e["args"]["name"];
+        } else if (e["ph"] == "X") {
+            operations[processes[e["pid"]]].push_back(e["args"]["operation"]);
+        }
+    }
+    ASSERT_EQ(processes.size(), 6u);
+    EXPECT_EQ(processes[1], "program, device 0: engines (model)");
+    EXPECT_EQ(processes[6], "program, device 2: streams (model)");
+    EXPECT_EQ(operations["program, device 0: engines (model)"], std::vector<std::size_t>{0});
+    EXPECT_EQ(operations["program, device 2: engines (model)"], (std::vector<std::size_t>{1, 2}));
+    EXPECT_FALSE(operations.contains("program, device 1: engines (model)"));
+}
+
 } // namespace
 } // namespace softgpu::observe

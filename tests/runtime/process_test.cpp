@@ -105,10 +105,17 @@ TEST_F(process_test, devices_have_to_be_a_number_up_to_64) {
                                 " is no number of devices from 1 to 64\n"
                                 "cudaErrorInitializationError cudaErrorInitializationError\n");
     }
-    const outcome o = run("SOFTGPU_DEVICES=2 SOFTGPU_CHECK=memory", "once");
-    EXPECT_EQ(o.status, 1);
-    EXPECT_EQ(o.output.find("softgpu: SOFTGPU_CHECK: the checks watch one device; unset SOFTGPU_DEVICES\n"), 0u)
-        << o.output;
+    // Room for the shadow of all.
+    EXPECT_EQ(run("SOFTGPU_DEVICES=64 SOFTGPU_CHECK=race,init", "once").output, "cudaSuccess NVIDIA H100 80GB HBM3\n");
+}
+
+TEST_F(process_test, several_devices_are_named) {
+    for (const json& launch : counters("", 0, "SOFTGPU_DEVICES=2")["launches"]) {
+        EXPECT_EQ(launch["device"], 0);
+    }
+    for (const json& launch : counters("", 0)["launches"]) {
+        EXPECT_FALSE(launch.contains("device"));
+    }
 }
 
 TEST_F(process_test, counters_of_every_launch) {

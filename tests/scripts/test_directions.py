@@ -44,7 +44,8 @@ ALLOWED = {
                           "softgpu/program", PTX},
     MACHINE + "/state": {MACHINE, MACHINE + "/code", CHECK + "/shadow", "softgpu/memory", "softgpu/observe"},
     MACHINE + "/inspect": {MACHINE, MACHINE + "/code", DECODE, MACHINE + "/module", MACHINE + "/state", CHECK,
-                           CHECK + "/findings", CHECK + "/order", CHECK + "/shadow", "softgpu/observe", PTX},
+                           CHECK + "/findings", CHECK + "/order", CHECK + "/shadow", "softgpu/memory",
+                           "softgpu/observe", PTX},
     RUN: {MACHINE, MACHINE + "/code", MACHINE + "/module", MACHINE + "/state", MACHINE + "/inspect",
           CHECK + "/findings", "softgpu/memory"},
     RUN + "/memory": {MACHINE + "/code", MACHINE + "/state", RUN},
@@ -83,6 +84,8 @@ ALLOWED = {
                          RUNTIME + "/memory", RUNTIME + "/program", RUNTIME + "/graph", RUNTIME + "/texture"},
 
     RUNTIME + "/redirect": set(),
+    RUNTIME + "/nccl": {HANDLERS + "/arithmetic", CHECK, CHECK + "/order", RUNTIME + "/core", RUNTIME + "/accounts",
+                        RUNTIME + "/memory", RUNTIME + "/graph", RUNTIME + "/calls"},
     RUNTIME + "/nvjitlink": {RUNTIME + "/fatbin", RUNTIME + "/cards", RUNTIME + "/program"},
 
     "include/warpfold": set(),

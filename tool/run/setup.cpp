@@ -92,7 +92,8 @@ void set_linker_environment(const linker_setup& setup) {
 std::string explain_setup(const linker_setup& setup, const std::string& program,
                           const std::optional<elf_facts>& facts) {
     std::string text = fmt::format("setup: {} has {}\n", report::printable(program), runtime_text(facts));
-    text += fmt::format("setup: libraries are looked for in {} first: libcudart.so.13, libcudart.so.12, libcuda.so.1\n",
+    text += fmt::format("setup: libraries are looked for in {} first: libcudart.so.13, libcudart.so.12, libcuda.so.1, "
+                        "libnccl.so.2\n",
                         setup.folder);
     for (const std::string& path : setup.preloaded) {
         text += fmt::format("setup: loaded before the program: {}\n", path);

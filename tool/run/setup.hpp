@@ -12,7 +12,7 @@ namespace warpfold::tool {
 
 // What the dynamic linker is told.
 struct linker_setup {
-    std::string folder;                 // searched first: libcudart.so.13, libcudart.so.12, libcuda.so.1
+    std::string folder;                 // searched first: libcudart.so.13, libcudart.so.12, libcuda.so.1, libnccl.so.2
     std::vector<std::string> preloaded; // loaded first, in this order
 };
 

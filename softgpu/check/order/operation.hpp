@@ -29,6 +29,7 @@ struct operation_note {
     std::shared_ptr<const moment> when; // nullptr: nothing is known of its order
     std::uint64_t id = 0;               // in the order of issue
     std::string stream;                 // "stream 13"
+    int device = -1;                    // where there are several
 };
 
 // Bytes that a copy or a fill touches, and of which allocation (0: of none that is known).
@@ -66,7 +67,9 @@ struct operation_record {
     std::shared_ptr<const stamp_reader> reader;     // of a kernel
     std::set<std::uint64_t> allocations;            // that a kernel has touched
 
-    [[nodiscard]] std::string title() const { return note.stream + ", " + name; }
+    [[nodiscard]] std::string title() const {
+        return (note.device < 0 ? "" : "device " + std::to_string(note.device) + ", ") + note.stream + ", " + name;
+    }
     [[nodiscard]] std::uint64_t block_of(std::uint64_t serial) const;
 };
 using record_pointer = std::shared_ptr<operation_record>;

@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "softgpu/check/findings/describe_address.hpp"
-
 namespace softgpu::check {
 
 namespace {
@@ -15,6 +13,7 @@ namespace {
 using sort = operation_record::sort;
 
 const char* const between_streams = "race between streams";
+const char* const between_devices = "race between devices";
 const char* const between_branches = "race between branches of a graph";
 const char* const before_allocation = "use not ordered after the allocation";
 const char* const after_free = "use not ordered before the free";
@@ -62,7 +61,9 @@ finding race_of(const operation_record& a, finding_access one, const operation_r
         f.message = "memory is allocated in a stream's order, and an operation that touches it has no order to the "
                     "allocation";
     } else {
-        f.kind = a.note.stream == b.note.stream ? between_branches : between_streams;
+        f.kind = a.note.device != b.note.device   ? between_devices
+                 : a.note.stream == b.note.stream ? between_branches
+                                                  : between_streams;
         f.message =
             "two operations touch the same memory, one writes it, and neither waits for the other: an event, an "
             "edge or a synchronisation is missing";
@@ -112,7 +113,7 @@ void operation_races::compare_stamps(operation_record& record, const std::vector
         if (view.writes == nullptr || r.allocation == 0 || r.begin < view.arena || r.end - view.arena > view.bytes) {
             continue;
         }
-        if (const auto there = memory_.find(r.begin); !there || there->serial != r.allocation) {
+        if (const auto there = memories_.find(r.begin); !there || there->serial != r.allocation) {
             continue; // other memory stands there now
         }
         for (std::uint64_t word = r.begin / 4 * 4; word < r.end; word += 4) {
@@ -142,7 +143,7 @@ void operation_races::compare_stamps(operation_record& record, const std::vector
         finding f = race_of(*s.kernel, std::move(access), record,
                             access_of(record, std::get<3>(which) ? ", writes it" : ", reads it"));
         f.address = hexadecimal(s.at);
-        f.allocation = describe_address(memory_, s.at);
+        f.allocation = memories_.describe(s.at);
         f.times = s.times;
         sink_.add(std::move(f));
     }
@@ -161,7 +162,7 @@ void operation_races::compare_ranges(const operation_record& a, const operation_
                 finding f = race_of(a, access_of(a, verb_of(a, x)), b, access_of(b, verb_of(b, *y)));
                 const std::uint64_t at = std::max(x.begin, y->begin);
                 f.address = hexadecimal(at);
-                f.allocation = x.allocation != 0 ? describe_address(memory_, at) : "memory of the host";
+                f.allocation = x.allocation != 0 ? memories_.describe(at) : "memory of the host";
                 sink_.add(std::move(f));
                 return;
             }
@@ -194,7 +195,7 @@ void operation_races::compare_with_memory(const operation_record& kernel, const 
     }
     finding f = race_of(kernel, std::move(access), owned, access_of(owned, ""));
     f.address = hexadecimal(r.begin);
-    f.allocation = describe_address(memory_, r.begin);
+    f.allocation = memories_.describe(r.begin);
     sink_.add(std::move(f));
 }
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "softgpu/check/findings/finding.hpp"
+#include "softgpu/check/findings/memories.hpp"
 #include "softgpu/check/order/operation.hpp"
 #include "softgpu/check/shadow/global_shadow.hpp"
-#include "softgpu/memory/device_memory.hpp"
 
 namespace softgpu::check {
 
@@ -18,8 +18,8 @@ namespace softgpu::check {
 // Thread-safe as far as the records are: the caller keeps them from changing.
 class operation_races {
 public:
-    operation_races(findings& sink, const memory::device_memory& device, const global_shadow& shadow)
-        : sink_(sink), memory_(device), shadow_(shadow) {}
+    operation_races(findings& sink, const memories& of, const global_shadow& shadow)
+        : sink_(sink), memories_(of), shadow_(shadow) {}
 
     // Two operations with ranges: at most one finding.
     void compare_ranges(const operation_record& a, const operation_record& b) const;
@@ -32,7 +32,7 @@ public:
 
 private:
     findings& sink_;
-    const memory::device_memory& memory_;
+    const memories& memories_;
     const global_shadow& shadow_;
 };
 

@@ -51,15 +51,19 @@ void order::each_unordered(const operation_record& self, Skip&& nobody_of, Body&
     }
 }
 
-std::shared_ptr<const moment> order::issue(std::span<const moment* const> after) {
+void order::join(std::vector<std::uint32_t>& knowledge, const std::vector<std::uint32_t>& of) {
+    knowledge.resize(std::max(knowledge.size(), of.size()));
+    for (std::size_t k = 0; k < of.size(); ++k) {
+        knowledge[k] = std::max(knowledge[k], of[k]);
+    }
+}
+
+std::shared_ptr<const moment> order::issue(std::span<const moment* const> after, int device) {
     const std::lock_guard lock(mutex_);
     auto made = std::make_shared<moment>();
     made->known = host_;
     for (const moment* const m : after) {
-        made->known.resize(std::max(made->known.size(), m->known.size()));
-        for (std::size_t k = 0; k < m->known.size(); ++k) {
-            made->known[k] = std::max(made->known[k], m->known[k]);
-        }
+        join(made->known, m->known);
     }
     // At the end of a chain that it follows anyway, best of all of one that it waits for directly.
     const auto may_extend = [&](std::uint32_t c) { return chains_[c].last == made->knows_of(c); };
@@ -77,6 +81,7 @@ std::shared_ptr<const moment> order::issue(std::span<const moment* const> after)
     made->place = ++chains_[made->chain].last;
     made->known.resize(std::max<std::size_t>(made->known.size(), made->chain + 1));
     made->known[made->chain] = made->place;
+    join(of_device_[device], made->known);
     unfinished_.emplace(std::pair(made->chain, made->place), *made);
     return made;
 }
@@ -88,10 +93,12 @@ void order::finished(const moment& m) {
 
 void order::host_waited(const moment& m) {
     const std::lock_guard lock(mutex_);
-    host_.resize(std::max(host_.size(), m.known.size()));
-    for (std::size_t k = 0; k < m.known.size(); ++k) {
-        host_[k] = std::max(host_[k], m.known[k]);
-    }
+    join(host_, m.known);
+}
+
+void order::host_waited_for_all_of(int device) {
+    const std::lock_guard lock(mutex_);
+    join(host_, of_device_[device]);
 }
 
 void order::host_waited_for_all() {

@@ -25,17 +25,18 @@ namespace softgpu::check {
 
 class order {
 public:
-    order(findings& sink, const memory::device_memory& device, const global_shadow& shadow, serial_numbers& serials)
-        : races_(sink, device, shadow), serial_numbers_(serials) {}
+    order(findings& sink, const memories& of, const global_shadow& shadow, serial_numbers& serials)
+        : races_(sink, of, shadow), serial_numbers_(serials) {}
     order(const order&) = delete;
     order& operator=(const order&) = delete;
 
-    // The program issues an operation, after these and all that its host has waited for.
-    [[nodiscard]] std::shared_ptr<const moment> issue(std::span<const moment* const> after);
+    // The program issues an operation of a device, after these and all that its host has waited for.
+    [[nodiscard]] std::shared_ptr<const moment> issue(std::span<const moment* const> after, int device = 0);
     void finished(const moment& m);
-    // The host goes on after this operation, or after all of them.
+    // The host goes on after this operation, or after all of them, or all of a device.
     void host_waited(const moment& m);
     void host_waited_for_all();
+    void host_waited_for_all_of(int device);
 
     // A launch begins: it has its serials. Gives the lowest serial of what is not in order before it.
     std::uint64_t begin_kernel(const record_pointer& record);
@@ -83,6 +84,8 @@ private:
         record_pointer of;
     };
 
+    // `knowledge` includes `of` from now on.
+    static void join(std::vector<std::uint32_t>& knowledge, const std::vector<std::uint32_t>& of);
     [[nodiscard]] bool is_before(const moment& a, const moment& b, unsigned depth = 0) const;
     // body(record) for each that has begun and is neither before nor after it, but for groups of which
     // nobody_of(group, whole) is true; whole: it holds nothing that `self` is after by its own order.
@@ -98,6 +101,7 @@ private:
     std::mutex mutex_;
     std::vector<chain> chains_;
     std::vector<std::uint32_t> host_;                                      // what the host knows of
+    std::map<int, std::vector<std::uint32_t>> of_device_;                  // what the device's operations know of
     std::map<std::pair<std::uint32_t, std::uint32_t>, moment> unfinished_; // by chain and place
     std::map<std::uint64_t, serial_range> serials_;                        // by the first
     std::vector<meeting> meetings_;

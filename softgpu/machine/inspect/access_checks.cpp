@@ -9,6 +9,7 @@
 #include "softgpu/machine/inspect/races/word_races.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/memory/peers.hpp"
 
 namespace softgpu::machine {
 
@@ -41,7 +42,7 @@ void look_at_read(const access_site& site, warp* w, access_space space, const st
         }
         launch_state& l = *w->host->launch;
         const std::uint64_t here = at + e * site.element_bytes;
-        if (space == access_space::global && !l.memory->find(here, site.element_bytes)) {
+        if (space == access_space::global && !memory::peers::find_reachable(*l.memory, here, site.element_bytes)) {
             return; // that is found elsewhere
         }
         if (space == access_space::shared && site.verb == access_verb::load) {

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "softgpu/check/findings/describe_address.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/report.hpp"
@@ -137,7 +136,7 @@ void report_uninitialized(const access_site& site, warp* w, unsigned lane, acces
     what.address =
         space == access_space::global ? hexadecimal(at) : std::string(name) + " memory + " + std::to_string(at);
     if (space == access_space::global) {
-        what.allocation = check::describe_address(*l.memory, at);
+        what.allocation = l.checks->owner.all_memories().describe(at);
     } else if (space == access_space::shared) {
         what.allocation = shared_variable(l, at);
     }

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "softgpu/check/findings/describe_address.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/inspect/report.hpp"
@@ -64,6 +63,11 @@ const char* finding_kind(fault_kind kind) {
     }
 }
 
+// The checks keep freed memory from use, so that it is known.
+std::optional<memory::allocation> freed_at(const launch_state& l, std::uint64_t at) {
+    return l.checks == nullptr ? std::nullopt : l.checks->owner.all_memories().find_released(at);
+}
+
 std::string beside(const launch_state& l, std::uint64_t at) {
     if (const char* const what = memory::peers::describe(*l.memory, at)) {
         return std::string("; it is ") + what;
@@ -98,7 +102,7 @@ bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes) {
     if (l.checks != nullptr && l.checks->operations() != nullptr) {
         if (!found) {
             // What is freed in an order that is not this launch's is still there, for the checks to say so.
-            found = l.memory->find_released(at);
+            found = l.checks->owner.all_memories().find_released(at);
             if (!found || !found->contains(at, bytes) ||
                 !l.checks->operations()->may_touch_freed(l.checks->record(), found->serial)) {
                 return false;
@@ -145,7 +149,7 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
     if (misaligned) {
         text += ": misaligned";
     } else if (std::string_view(space) == "global") {
-        const auto freed = l.memory->find_released(at);
+        const auto freed = freed_at(l, at);
         text += freed ? ": freed; it was in the allocation of " + std::to_string(freed->bytes) + " bytes at " +
                             hexadecimal(freed->base)
                       : ": out of bounds" + beside(l, at);
@@ -156,14 +160,14 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
     }
     if (l.checks != nullptr) { // whichever are on: it ends the kernel
         const bool global = std::string_view(space) == "global";
-        const bool freed = global && !misaligned && l.memory->find_released(at).has_value();
+        const bool freed = global && !misaligned && freed_at(l, at).has_value();
         finding_facts what;
         what.check = check::memory;
         what.kind = misaligned ? "misaligned access" : freed ? "use after free" : "out of bounds";
         what.message = text;
         what.address = global ? hexadecimal(at) : std::string(space) + " memory + " + std::to_string(at);
         if (global) {
-            what.allocation = check::describe_address(*l.memory, at);
+            what.allocation = l.checks->owner.all_memories().describe(at);
         }
         report(*w->host->launch, std::move(what),
                {std::string(verb) + " of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"),

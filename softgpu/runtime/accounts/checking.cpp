@@ -13,8 +13,8 @@ namespace {
 
 class current_session final : public check::session {
 public:
-    current_session(check::check_set checks, memory::device_memory& memory)
-        : session(checks, current_findings(), memory) {
+    current_session(check::check_set checks, const memory::address_space& addresses)
+        : session(checks, current_findings(), addresses.base(), addresses.bytes()) {
         if (operations() != nullptr) {
             observer_.emplace(*operations());
         }
@@ -28,20 +28,18 @@ private:
 
 } // namespace
 
-std::unique_ptr<check::session> begin(const settings& options, memory::device_memory& memory) {
-    return options.checks == 0 ? nullptr : std::make_unique<current_session>(options.checks, memory);
+std::unique_ptr<check::session> begin(const settings& options, const memory::address_space& addresses) {
+    return options.checks == 0 ? nullptr : std::make_unique<current_session>(options.checks, addresses);
 }
 
-void find_leaks(check::session& s, std::uint64_t after, const std::set<memory::address>& unused) {
-    const many_findings several;
-    s.find_leaks(after, unused);
-}
-
-void find_leaks_at_end(bool has_failed, const std::set<memory::address>& unused) noexcept {
+void find_leaks(context& gpu, std::uint64_t after) noexcept {
+    check::session* const s = current();
+    if (s == nullptr || gpu.has_failed()) {
+        return;
+    }
     report_exceptions("the checks' report", [&] {
-        if (check::session* const s = has_failed ? nullptr : current()) {
-            find_leaks(*s, 0, unused);
-        }
+        const many_findings several;
+        s->find_leaks(gpu.memory(), after, gpu.state().parts.unused_memory());
     });
 }
 

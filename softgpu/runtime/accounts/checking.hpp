@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The checks that SOFTGPU_CHECK or a recording asks for: one session per device memory.
+// The checks that SOFTGPU_CHECK or a recording asks for: one session for all devices.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <set>
 
 #include "softgpu/check/session.hpp"
-#include "softgpu/runtime/core/settings.hpp"
+#include "softgpu/memory/address_space.hpp"
+#include "softgpu/runtime/core/context.hpp"
 
 namespace softgpu::runtime::checking {
 
-// Begins the checks of a device memory; they are the current ones until the session is destroyed. nullptr: none are on.
-[[nodiscard]] std::unique_ptr<check::session> begin(const settings& options, memory::device_memory& memory);
+// Begins the checks of memories in these addresses; they are the current ones until the session is destroyed. nullptr: none
+// are on.
+[[nodiscard]] std::unique_ptr<check::session> begin(const settings& options, const memory::address_space& addresses);
 
-// Reports allocations with a serial number above `after` that are not freed, except those in `unused`.
-void find_leaks(check::session& s, std::uint64_t after, const std::set<memory::address>& unused);
-// The same for all allocations of the current checks, when the device memory or the process ends. After a kernel has failed
-// nothing is reported, because the program could not free any more.
-void find_leaks_at_end(bool has_failed, const std::set<memory::address>& unused) noexcept;
+// Reports the device's allocations with a serial number above `after` that are not freed, unless graphs keep them. After a
+// kernel has failed nothing is reported, because the program could not free any more.
+void find_leaks(context& gpu, std::uint64_t after = 0) noexcept;
 
 } // namespace softgpu::runtime::checking

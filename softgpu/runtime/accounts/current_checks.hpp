@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The checks of the present device memory, as the code that touches memory sees them.
+// The checks of the process, as the code that touches memory sees them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace softgpu::runtime::checking {
 
-// The checks of the present device memory; nullptr: none are on.
+// nullptr: none are on.
 [[nodiscard]] check::session* current() noexcept;
 void set_current(check::session* session) noexcept;
 // Only if it is the current one.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "softgpu/observe/timeline_trace.hpp"
 #include "softgpu/runtime/accounts/predictions.hpp"
@@ -83,6 +82,7 @@ void operation_journal::issued(operation& what, std::span<const operation_pointe
     const std::size_t place = log_.operations.size();
     observe::operation_record& record = log_.operations.emplace_back();
     record.priority = what.priority;
+    record.device = what.device;
     for (const operation_pointer& o : after) {
         if (const auto at = o == nullptr ? places_.end() : places_.find(o->id); at != places_.end()) {
             record.after.push_back(at->second.place);
@@ -100,9 +100,10 @@ void operation_journal::host_waited(const operation& what) {
     }
 }
 
-void operation_journal::host_waited_for_all() {
+void operation_journal::host_waited_for_all(std::optional<int> of) {
     const std::lock_guard lock(mutex_);
-    log_.host.push_back({observe::host_step::sort::waits_for_all, this_thread(), log_.operations.size()});
+    log_.host.push_back(
+        {observe::host_step::sort::waits_for_all, this_thread(), log_.operations.size(), of.value_or(-1)});
 }
 
 void operation_journal::describe(const operation& what, const operation_description& as) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -40,7 +41,7 @@ public:
     void issued(operation& what, std::span<const operation_pointer> after) override;
     void finished(const operation& /*what*/) override {}
     void host_waited(const operation& what) override;
-    void host_waited_for_all() override;
+    void host_waited_for_all(std::optional<int> of) override;
 
     // Whether any journal is kept; takes no lock.
     [[nodiscard]] static bool any() noexcept;

@@ -28,12 +28,12 @@ check::order* current_order() {
     return s == nullptr ? nullptr : s->operations();
 }
 
-std::uint64_t allocation_of(const memory::device_memory& memory, const void* at) {
+std::uint64_t allocation_of(const check::memories& memories, const void* at) {
     const auto address = reinterpret_cast<memory::address>(at);
-    if (const auto found = memory.find(address)) {
+    if (const auto found = memories.find(address)) {
         return found->serial;
     }
-    const auto gone = memory.find_released(address);
+    const auto gone = memories.find_released(address);
     return gone ? gone->serial : 0;
 }
 
@@ -72,7 +72,7 @@ void order_observer::issued(operation& what, std::span<const operation_pointer> 
             moments.push_back(o->moment.get());
         }
     }
-    what.moment = order_.issue(moments);
+    what.moment = order_.issue(moments, what.device);
     what.observed_by = number_;
 }
 
@@ -88,14 +88,22 @@ void order_observer::host_waited(const operation& what) {
     }
 }
 
-void order_observer::host_waited_for_all() { order_.host_waited_for_all(); }
+void order_observer::host_waited_for_all(std::optional<int> of) {
+    if (of) {
+        order_.host_waited_for_all_of(*of);
+    } else {
+        order_.host_waited_for_all();
+    }
+}
 
 bool checks_order() noexcept { return current_order() != nullptr; }
 
 check::operation_note current_note() {
     const operation* const now = current_operation();
+    const check::session* const s = current();
     return now == nullptr ? check::operation_note{}
-                          : check::operation_note{now->moment, now->id, name_of_stream(now->stream)};
+                          : check::operation_note{now->moment, now->id, name_of_stream(now->stream),
+                                                  s != nullptr && s->all_memories().several() ? now->device : -1};
 }
 
 void transferred(std::string name, std::vector<check::touched_range> ranges) noexcept {
@@ -110,11 +118,10 @@ void freed_in_order(memory::device_memory& memory, memory::address base, const c
     in_order(sort::release, memory, base, call);
 }
 
-void add_rows(std::vector<check::touched_range>& ranges, const memory::device_memory& memory, const void* base,
-              std::size_t pitch, std::size_t slice_rows, std::size_t width, std::size_t height, std::size_t depth,
-              bool writes) {
+void add_rows(std::vector<check::touched_range>& ranges, const check::session& of, const void* base, std::size_t pitch,
+              std::size_t slice_rows, std::size_t width, std::size_t height, std::size_t depth, bool writes) {
     const auto at = reinterpret_cast<std::uint64_t>(base);
-    const std::uint64_t allocation = allocation_of(memory, base);
+    const std::uint64_t allocation = allocation_of(of.all_memories(), base);
     const bool gapless = (pitch == width || height == 1) && (depth == 1 || slice_rows == height);
     if (gapless) {
         ranges.push_back({at, at + width * height * depth, allocation, writes});

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "softgpu/check/order/order.hpp"
+#include "softgpu/check/session.hpp"
 #include "softgpu/memory/device_memory.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 
@@ -25,7 +27,7 @@ public:
     void issued(operation& what, std::span<const operation_pointer> after) override;
     void finished(const operation& what) override;
     void host_waited(const operation& what) override;
-    void host_waited_for_all() override;
+    void host_waited_for_all(std::optional<int> of) override;
 
 private:
     [[nodiscard]] bool has_seen(const operation& o) const noexcept {
@@ -47,9 +49,8 @@ void transferred(std::string name, std::vector<check::touched_range> ranges) noe
 void allocated_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept;
 void freed_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept;
 // Adds the rows of a box, each of `width` bytes at base + k * pitch.
-void add_rows(std::vector<check::touched_range>& ranges, const memory::device_memory& memory, const void* base,
-              std::size_t pitch, std::size_t slice_rows, std::size_t width, std::size_t height, std::size_t depth,
-              bool writes);
+void add_rows(std::vector<check::touched_range>& ranges, const check::session& of, const void* base, std::size_t pitch,
+              std::size_t slice_rows, std::size_t width, std::size_t height, std::size_t depth, bool writes);
 
 // Code is about to be unloaded: the order's records, which refer to it, are discarded.
 void discard_order() noexcept;

@@ -74,7 +74,7 @@ context_hooks make_hooks() {
                     for (const auto& other : gpu.group().members()) {
                         other->part<memory_pools>().close_all(gpu.memory());
                     }
-                    checking::find_leaks_at_end(gpu.has_failed(), gpu.state().parts.unused_memory());
+                    checking::find_leaks(gpu);
                 },
             .after_reset =
                 [](context& gpu) {
@@ -84,12 +84,15 @@ context_hooks make_hooks() {
                 }};
 }
 
-void end_accounts(const settings& options, context* gpu) noexcept {
+void end_accounts(const settings& options, const device_group* devices) noexcept {
     executor::instance().wait_for_all(time_to_end);
     journal::instance().end(options);
     refused_launches::report_unread_errors();
-    checking::find_leaks_at_end(gpu != nullptr && gpu->has_failed(),
-                                gpu != nullptr ? gpu->state().parts.unused_memory() : std::set<memory::address>{});
+    if (devices != nullptr) {
+        for (const auto& gpu : devices->members()) {
+            checking::find_leaks(*gpu);
+        }
+    }
     checking::report_all(options);
 }
 
@@ -98,8 +101,8 @@ void end_accounts(const settings& options, context* gpu) noexcept {
     if (!owner_process::is_this_one()) {
         return;
     }
-    if (context* const gpu = existing_context()) {
-        end_accounts(gpu->options(), gpu);
+    if (const device_group* const devices = existing_devices()) {
+        end_accounts(devices->at(0).options(), devices);
     } else if (!registry::instance().empty()) {
         try {
             end_accounts(read_settings(), nullptr);

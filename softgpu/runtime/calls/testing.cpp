@@ -79,9 +79,7 @@ void choose_settings(context& gpu, bool begin_checks) {
         }
     }
     checking::send_findings_to(sink);
-    for (const auto& device : gpu.group().members()) {
-        device->change_settings(s, begin_checks);
-    }
+    gpu.group().change_settings(s, begin_checks);
 }
 
 void read_options(const softgpu_recording_options* options, softgpu_recording& into) {
@@ -111,9 +109,6 @@ void set_findings(softgpu_recording& recording, std::vector<check::finding> find
 
 void begin(softgpu_recording& recording) {
     context& gpu = current_context();
-    if (recording.checks.value_or(0) != 0 && !gpu.is_alone()) {
-        throw std::invalid_argument("the checks watch one device; unset SOFTGPU_DEVICES");
-    }
     locked lock(gpu.mutex());
     gpu.wait_until_idle(lock);
     open_recordings& open = all_open();
@@ -121,7 +116,7 @@ void begin(softgpu_recording& recording) {
         open.without = gpu.options();
     }
     recording.launches_before = journal::instance().launches();
-    recording.serial_before = gpu.memory().last_serial();
+    recording.serial_before = gpu.group().last_allocation();
     open.list.push_back(&recording);
     recording.open = true;
     choose_settings(gpu, recording.checks.has_value());
@@ -137,9 +132,9 @@ void end(softgpu_recording& recording) {
     gpu.wait_until_idle(lock);
     if (recording.checks) {
         refused_launches::report_unread_errors();
-    }
-    if (recording.checks && gpu.state().checks != nullptr && !gpu.has_failed()) {
-        checking::find_leaks(*gpu.state().checks, recording.serial_before, gpu.state().parts.unused_memory());
+        for (const auto& device : gpu.group().members()) {
+            checking::find_leaks(*device, recording.serial_before);
+        }
     }
     journal::instance().end_list(recording.by_order);
     std::erase(all_open().list, &recording);

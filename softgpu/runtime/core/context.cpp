@@ -11,13 +11,22 @@
 
 namespace softgpu::runtime {
 
-device_state::device_state(const settings& options) : memory(options.device->memory_bytes) {
+device_state::device_state(const settings& options, device_commons& common, int number)
+    : commons(common), memory(options.device->memory_bytes, *common.addresses, static_cast<unsigned>(number)) {
     if (options.devices > 1) {
         memory::peers::join(memory);
     }
+    if (commons.checks != nullptr) {
+        commons.checks->add(memory, options.devices > 1 ? number : -1);
+    }
 }
 
-device_state::~device_state() { memory::peers::leave(memory); }
+device_state::~device_state() {
+    if (commons.checks != nullptr) {
+        commons.checks->remove(memory);
+    }
+    memory::peers::leave(memory);
+}
 
 context::context(settings s, context_hooks hooks, device_group& group, device_commons& commons, int number)
     : settings_(std::move(s)),
@@ -25,14 +34,9 @@ context::context(settings s, context_hooks hooks, device_group& group, device_co
       group_(group),
       commons_(commons),
       number_(number),
-      alone_(settings_.devices == 1) {
-    create_state();
+      alone_(settings_.devices == 1),
+      state_(std::make_unique<device_state>(settings_, commons_, number_)) {
     executor::instance().choose_schedule(settings_.seed);
-}
-
-void context::create_state() {
-    state_ = std::make_unique<device_state>(settings_);
-    state_->checks = hooks_.begin_checks(settings_, state_->memory);
 }
 
 void context::set_sticky_error(error e) noexcept {
@@ -132,26 +136,19 @@ operation_pointer context::tail(stream& on) {
     return &on == &streams().legacy() ? mark(on) : on.last;
 }
 
-void context::change_settings(settings s, bool begin_checks) {
+void context::change_settings(settings s) {
     const bool other_schedule = s.seed != settings_.seed || s.seed_from != settings_.seed_from;
     settings_ = std::move(s);
     if (other_schedule) {
         executor::instance().choose_schedule(settings_.seed);
-    }
-    if (begin_checks) {
-        state_->checks.reset(); // first, because there is one session at a time
-        state_->checks = hooks_.begin_checks(settings_, state_->memory);
-        if (state_->checks != nullptr) {
-            state_->checks->take_over();
-        }
     }
 }
 
 void context::reset(locked& lock) {
     wait_until_idle(lock);
     hooks_.before_reset(*this);
-    state_.reset();
-    create_state();
+    state_.reset(); // first, because the new memory takes its addresses
+    state_ = std::make_unique<device_state>(settings_, commons_, number_);
     sticky_error_ = error::success;
     reported_ = false;
     hooks_.after_reset(*this);

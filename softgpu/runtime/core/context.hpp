@@ -31,8 +31,8 @@ class device_group;
 
 // What the accounts and the program's code do in the life of a context.
 struct context_hooks {
-    // Creates the checks of a device memory; nullptr: none are on.
-    std::function<std::unique_ptr<check::session>(const settings&, memory::device_memory&)> begin_checks;
+    // Creates the checks of memories in these addresses; nullptr: none are on.
+    std::function<std::unique_ptr<check::session>(const settings&, const memory::address_space&)> begin_checks;
     // A call has synchronised: launch records and printed text go to the program. Called without the context's lock.
     std::function<void(const settings&)> deliver;
     // cudaDeviceReset, after all work is finished: before the device's memory goes, and when there is a new one.
@@ -44,17 +44,21 @@ struct context_hooks {
 struct device_commons {
     std::mutex mutex; // one lock for all, so that a call can use several devices
     std::uint64_t last_id = per_thread_stream_id;
+    std::unique_ptr<memory::address_space> addresses; // of the devices' memories by number, then of `managed`
+    // Of managed variables, which no reset discards. nullptr if there is one device: they are in its memory then.
+    std::unique_ptr<memory::device_memory> managed;
+    std::unique_ptr<check::session> checks; // nullptr: none
 };
 
 // Everything that cudaDeviceReset discards.
 struct device_state {
-    explicit device_state(const settings& options);
+    device_state(const settings& options, device_commons& commons, int number);
     ~device_state();
     device_state(const device_state&) = delete;
     device_state& operator=(const device_state&) = delete;
 
+    device_commons& commons;
     memory::device_memory memory;
-    std::unique_ptr<check::session> checks; // nullptr: none
     stream_table streams;
     handle_set<event> events;
     std::map<limit, std::uint64_t> limits; // that cudaDeviceSetLimit has set
@@ -130,9 +134,8 @@ public:
     // that it waits for. nullptr: there was no work.
     [[nodiscard]] operation_pointer tail(stream& on);
 
-    // Applies another schedule, while idle. begin_checks: the checks begin anew as well, and allocated memory counts as
-    // written.
-    void change_settings(settings s, bool begin_checks);
+    // Applies another schedule, while idle.
+    void change_settings(settings s);
     // cudaDeviceReset: waits for all work, of all devices, and starts with empty memory. Registered kernels and variables stay.
     void reset(locked& lock);
 
@@ -143,8 +146,6 @@ public:
     [[nodiscard]] std::uint64_t next_id() noexcept { return ++commons_.last_id; }
 
 private:
-    void create_state();
-
     settings settings_;
     context_hooks hooks_;
     device_group& group_;

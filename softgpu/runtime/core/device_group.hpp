@@ -21,12 +21,17 @@ public:
     // Throws invalid_device for a number that is none of a device.
     [[nodiscard]] context& at(int number) const;
     [[nodiscard]] std::span<const std::unique_ptr<context>> members() const noexcept { return members_; }
-    // The memory of managed variables, which no reset discards. nullptr if there is one device: it is that device's then.
-    [[nodiscard]] memory::device_memory* common_memory() const noexcept { return common_memory_.get(); }
+    // The memory of managed variables; nullptr if there is one device.
+    [[nodiscard]] memory::device_memory* common_memory() const noexcept { return commons_.managed.get(); }
+    // Applies another schedule to all devices, while idle. begin_checks: the checks begin anew as well, and allocated memory
+    // counts as written.
+    void change_settings(const settings& s, bool begin_checks);
+    // The serial number of the allocation made last, on any device.
+    [[nodiscard]] std::uint64_t last_allocation() const noexcept { return commons_.addresses->last_serial(); }
 
 private:
+    context_hooks hooks_;
     device_commons commons_;
-    std::unique_ptr<memory::device_memory> common_memory_;
     std::vector<std::unique_ptr<context>> members_;
 };
 

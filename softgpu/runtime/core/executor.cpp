@@ -311,39 +311,40 @@ void executor::wait_for_all() { wait_for_all(std::nullopt); }
 
 void executor::wait_for_all_of(int device) { wait_for_all(std::optional(device)); }
 
+operation_pointer executor::last_unfinished(std::optional<int> device, std::uint64_t newest) const {
+    const auto last = std::find_if(unfinished_.rbegin(), unfinished_.rend(),
+                                   [&](const auto& o) { return o->id <= newest && (!device || o->device == *device); });
+    return last == unfinished_.rend() ? nullptr : *last;
+}
+
 void executor::wait_for_all(std::optional<int> device) {
     require(!inside_host_function, error::not_permitted);
     guard lock(mutex_);
     const std::uint64_t newest = last_id_;
-    for (;;) {
-        // The newest first: most others finish before it.
-        const auto last = std::find_if(unfinished_.rbegin(), unfinished_.rend(), [&](const auto& o) {
-            return o->id <= newest && (!device || o->device == *device);
-        });
-        if (last == unfinished_.rend()) {
-            break;
-        }
-        wait(lock, operation_pointer(*last));
+    // The newest first: most others finish before it.
+    while (const operation_pointer last = last_unfinished(device, newest)) {
+        wait(lock, last);
     }
     for (operation_observer* const observer : observers_) {
-        observer->host_waited_for_all();
+        observer->host_waited_for_all(device);
     }
 }
 
-bool executor::wait_for_all(std::chrono::milliseconds at_most) noexcept {
+bool executor::wait_for_all(std::chrono::milliseconds at_most, std::optional<int> device) noexcept {
     const auto end = clock::now() + at_most;
     guard lock(mutex_);
-    while (!unfinished_.empty() && clock::now() < end) {
+    operation_pointer last = last_unfinished(device);
+    while (last != nullptr && clock::now() < end) {
         if (adversarial_ && may_start_random()) {
             start_random_operation();
         }
         wake_for_ready();
-        const operation_pointer last = unfinished_.back();
         ++last->waiting_threads;
         done_.wait_until(lock, adversarial_ ? std::min(end, next_random_start()) : end);
         --last->waiting_threads;
+        last = last_unfinished(device);
     }
-    return unfinished_.empty();
+    return last == nullptr;
 }
 
 bool executor::is_done(const operation_pointer& what) {

@@ -33,8 +33,8 @@ public:
     virtual void finished(const operation& what) = 0;
     // The host continues only after this operation: the calling thread has waited for it, or runs it as a host function.
     virtual void host_waited(const operation& what) = 0;
-    // The calling thread has waited for all operations.
-    virtual void host_waited_for_all() = 0;
+    // The calling thread has waited for all operations; with `of` those of this device.
+    virtual void host_waited_for_all(std::optional<int> of) = 0;
 };
 
 class executor {
@@ -63,8 +63,8 @@ public:
     void wait_for_all();
     // The same for the operations of one device.
     void wait_for_all_of(int device);
-    // Waits at most this long; returns false if operations are left.
-    bool wait_for_all(std::chrono::milliseconds at_most) noexcept;
+    // Waits at most this long, for one device or for all; returns false if operations are left.
+    bool wait_for_all(std::chrono::milliseconds at_most, std::optional<int> device = std::nullopt) noexcept;
     // Whether it is finished. In the adversarial schedule the query first lets one operation run, so that polling ends.
     bool is_done(const operation_pointer& what);
     // When it finished, if it has.
@@ -91,6 +91,8 @@ private:
     operation_pointer take_dependency_of(const operation_pointer& target);
     void wait(guard& lock, const operation_pointer& what);
     void wait_for_all(std::optional<int> device);
+    // Of this device or of all, up to this id; nullptr: none is left.
+    [[nodiscard]] operation_pointer last_unfinished(std::optional<int> device, std::uint64_t newest = ~0ull) const;
     void abandon_in_child() noexcept;
 
     std::mutex mutex_;

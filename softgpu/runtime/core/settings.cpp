@@ -156,9 +156,6 @@ settings read_settings() {
               !environment("SOFTGPU_PREDICT").empty();
     s.predicted_cards = read_list("SOFTGPU_PREDICT");
     s.checks = read_checks();
-    if (s.checks != 0 && s.devices > 1) {
-        fail(error::initialization_error, "SOFTGPU_CHECK: the checks watch one device; unset SOFTGPU_DEVICES");
-    }
     s.check_json_path = read_path("SOFTGPU_CHECK_JSON");
     return s;
 }

@@ -94,17 +94,19 @@ namespace {
 
 enum class side : std::uint8_t { device, managed, pinned, pageable };
 
-side side_of(const memory::device_memory& memory, const void* pointer) {
-    const auto found = memory.find(reinterpret_cast<memory::address>(pointer));
-    if (!found) {
-        return is_in_arena(memory, reinterpret_cast<memory::address>(pointer)) ? side::device : side::pageable;
-    }
-    return found->kind == memory::allocation_kind::host_mapped ? side::pinned
-           : found->kind == memory::allocation_kind::managed   ? side::managed
-                                                               : side::device;
+side side_of(const memory::allocation& a) {
+    return a.kind == memory::allocation_kind::host_mapped ? side::pinned
+           : a.kind == memory::allocation_kind::managed   ? side::managed
+                                                          : side::device;
 }
 
-side side_of(context& gpu, const void* pointer) { return side_of(memory_of(gpu, pointer), pointer); }
+side side_of(context& gpu, const void* pointer) {
+    const memory::device_memory& memory = memory_of(gpu, pointer);
+    if (const auto found = memory.find(reinterpret_cast<memory::address>(pointer))) {
+        return side_of(*found);
+    }
+    return is_in_arena(memory, reinterpret_cast<memory::address>(pointer)) ? side::device : side::pageable;
+}
 
 bool is_host(side s) { return s == side::pinned || s == side::pageable; }
 
@@ -116,16 +118,17 @@ void note_copy(const copy_work& work, const block_of_rows& to, const block_of_ro
     }
     const bool staged = work.staged != nullptr;
     std::vector<check::touched_range> ranges;
-    checking::add_rows(ranges, s->memory(), to.base, to.pitch, to.slice_rows, size.width, size.height, size.depth,
-                       true);
+    checking::add_rows(ranges, *s, to.base, to.pitch, to.slice_rows, size.width, size.height, size.depth, true);
     if (!staged) {
-        checking::add_rows(ranges, s->memory(), from.base, from.pitch, from.slice_rows, size.width, size.height,
-                           size.depth, false);
+        checking::add_rows(ranges, *s, from.base, from.pitch, from.slice_rows, size.width, size.height, size.depth,
+                           false);
     }
-    const auto name = [](bool host) { return host ? "host" : "device"; };
+    const auto name = [s](const void* pointer) {
+        const auto found = s->all_memories().find(reinterpret_cast<memory::address>(pointer));
+        return !found || is_host(side_of(*found)) ? "host" : "device";
+    };
     checking::transferred("copy of " + std::to_string(size.width * size.height * size.depth) + " bytes from " +
-                              name(staged || is_host(side_of(s->memory(), from.base))) + " to " +
-                              name(is_host(side_of(s->memory(), to.base))),
+                              (staged ? "host" : name(from.base)) + " to " + name(to.base),
                           std::move(ranges));
 }
 

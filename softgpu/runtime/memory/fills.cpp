@@ -59,8 +59,7 @@ void run_fill(const fill_work& work) {
     if (check::session* const s = checking::current(); s != nullptr && s->operations() != nullptr) {
         const std::size_t width = work.width * work.element_bytes;
         std::vector<check::touched_range> ranges;
-        checking::add_rows(ranges, s->memory(), work.base, work.pitch, work.slice_rows, width, work.height, work.depth,
-                           true);
+        checking::add_rows(ranges, *s, work.base, work.pitch, work.slice_rows, width, work.height, work.depth, true);
         checking::transferred("fill of " + std::to_string(width * work.height * work.depth) + " bytes",
                               std::move(ranges));
     }

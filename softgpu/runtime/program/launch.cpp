@@ -142,6 +142,7 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
                                   .total = {},
                                   .by_interval = {},
                                   .fault = {},
+                                  .device = gpu.is_alone() ? -1 : gpu.number(),
                                   .predictions = {}};
     const auto start = std::chrono::steady_clock::now();
     machine::launch_result result;

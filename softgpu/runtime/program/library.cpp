@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "softgpu/runtime/core/device_group.hpp"
+#include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/handle_set.hpp"
 
@@ -60,8 +61,22 @@ library* library_of(const function& kernel) {
     return at == loaded().end() ? nullptr : at->get();
 }
 
-void remove_library(library& l) {
-    registry::instance().remove_binary(*l.binary);
+void unload_library(context& gpu, locked& lock, library& l) {
+    gpu.synchronize(lock);
+    // From here on no call finds it: another thread may hold the lock while this one waits.
+    const auto gone = loaded().extract(loaded().find(&checked(&l)));
+    fat_binary& code = *gone.value()->binary;
+    for (const int device : registry::instance().retire(code)) {
+        lock.unlock();
+        executor::instance().wait_for_all_of(device);
+        lock.lock();
+    }
+    registry::instance().remove(code, true);
+}
+
+void discard_library(library& l) {
+    (void)registry::instance().retire(*l.binary);
+    registry::instance().remove(*l.binary, true);
     loaded().erase(loaded().find(&l));
 }
 

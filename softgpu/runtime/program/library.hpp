@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "softgpu/runtime/core/context.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
@@ -28,8 +29,10 @@ library& checked(library* l);
 context& find_home(context& gpu, const library* l);
 // The library that a kernel is of; nullptr: none.
 library* library_of(const function& kernel);
-// Unloads the code; call after all work is finished.
-void remove_library(library& l);
+// Unloads the code after all work of the devices that have it. Unlocks meanwhile. Throws not_permitted in a host function.
+void unload_library(context& gpu, locked& lock, library& l);
+// The same for a library that the program has not been given.
+void discard_library(library& l);
 
 // These throw symbol_not_found if the library has no such kernel or variable. A module's are those of its device.
 function* kernel_of(context& gpu, library& l, const std::string& name);

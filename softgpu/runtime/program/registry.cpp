@@ -9,7 +9,6 @@
 #include "softgpu/runtime/accounts/operation_order.hpp"
 #include "softgpu/runtime/accounts/predictions.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
-#include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/process.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
@@ -90,32 +89,33 @@ fat_binary& registry::add_text(std::string ptx) {
     return *binaries_.back();
 }
 
-void registry::remove_binary(fat_binary& binary) {
-    const bool finished = executor::instance().wait_for_all(std::chrono::milliseconds(1000));
-    checking::discard_order();
+std::vector<int> registry::retire(fat_binary& binary) {
     const std::lock_guard lock(mutex_);
     std::erase_if(variables_, [&](const auto& v) { return v.second.binary == &binary; });
     std::erase_if(handles_, [&](const auto& h) { return h.second->binary == &binary; });
     for (auto at = functions_.begin(); at != functions_.end();) {
-        if (at->second->binary != &binary) {
+        if (at->second->binary == &binary) {
+            binary.retired.push_back(std::move(at->second));
+            at = functions_.erase(at);
+        } else {
             ++at;
-            continue;
         }
-        if (!finished) {
-            (void)at->second.release(); // kept, because a kernel of it still runs while the program ends
-        }
-        at = functions_.erase(at);
     }
-    for (auto at = binaries_.begin(); at != binaries_.end();) {
-        if (at->get() != &binary) {
-            ++at;
-            continue;
-        }
-        if (!finished) {
-            (void)at->release();
-        }
-        at = binaries_.erase(at);
+    std::vector<int> devices;
+    for (const auto& [device, code] : binary.on) {
+        devices.push_back(device);
     }
+    return devices;
+}
+
+void registry::remove(fat_binary& binary, bool finished) {
+    checking::discard_order();
+    const std::lock_guard lock(mutex_);
+    const auto at = std::ranges::find(binaries_, &binary, [](const auto& b) { return b.get(); });
+    if (!finished) {
+        (void)at->release();
+    }
+    binaries_.erase(at);
 }
 
 void registry::add_function(fat_binary& binary, const void* host, const char* name) {
@@ -353,10 +353,10 @@ void registry::unload(context& gpu) {
 void registry::reload_managed(context& gpu) {
     const std::lock_guard lock(mutex_);
     for (const auto& binary : binaries_) {
+        if (binary->shared != nullptr) {
+            binary->shared->begin_anew();
+        }
         if (!binary->managed.empty()) {
-            if (binary->shared != nullptr) {
-                binary->shared->begin_anew();
-            }
             load_locked(*binary, gpu, "a managed variable");
         }
     }

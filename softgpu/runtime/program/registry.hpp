@@ -27,6 +27,8 @@ struct loaded_binary {
     bool loaded = false;
 };
 
+struct function;
+
 struct fat_binary {
     struct managed_variable {
         std::string name;
@@ -38,6 +40,7 @@ struct fat_binary {
     std::vector<managed_variable> managed;
     std::unique_ptr<machine::managed_variables> shared; // by the modules of several devices
     std::map<int, loaded_binary> on;                    // by device
+    std::vector<std::unique_ptr<function>> retired;     // that no launch finds any more
 };
 
 struct kernel_image {
@@ -80,8 +83,11 @@ public:
 
     fat_binary& add_binary(const void* data);
     fat_binary& add_text(std::string ptx);
-    // Waits for all work first, at most a second.
-    void remove_binary(fat_binary& binary);
+    // Takes kernels and variables out of the tables, so that no further launch finds them. Gives the devices that have the
+    // code, on which it may still run.
+    std::vector<int> retire(fat_binary& binary);
+    // Ends a binary that is retired. Not `finished`: the code is kept, because a kernel of it still runs.
+    void remove(fat_binary& binary, bool finished);
     void add_function(fat_binary& binary, const void* host, const char* name);
     void add_variable(fat_binary& binary, const void* host, const char* name, std::uint64_t bytes);
     void add_managed(fat_binary& binary, void** host, const char* name, std::uint64_t bytes);

@@ -3,7 +3,6 @@
 
 #include <functional>
 
-#include "softgpu/check/findings/describe_address.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/module/loaded_module.hpp"
 #include "softgpu/machine/module/source_place.hpp"
@@ -91,8 +90,30 @@ void report_operations(launch_state& l, const lane_access& now, const check::ope
     }
     check::finding f = check::race_of(self, std::move(mine), other, std::move(theirs));
     f.address = hexadecimal(now.at);
-    f.allocation = check::describe_address(*l.memory, now.at);
+    f.allocation = l.checks->owner.all_memories().describe(now.at);
     l.checks->add(which, std::move(f));
+}
+
+void meet_signal(launch_state& l, block_checks& reader, std::uint64_t at) {
+    const check::shadow_view& shadow = *l.shadow;
+    const check::block_view& v = reader.clock.view;
+    if (at - shadow.arena >= shadow.bytes || !v.stamps_global) {
+        return;
+    }
+    const check::stamp written = __atomic_load_n(shadow.writes + (at - shadow.arena) / 4, __ATOMIC_RELAXED);
+    if (written < v.launch_floor || (written >= v.launch_first && written < v.launch_end)) {
+        return;
+    }
+    check::order& operations = *l.checks->operations();
+    const std::uint64_t serial = check::time_of(written) >> check::serial_time_bits;
+    if (reader.met_serial != serial) {
+        reader.met = operations.unordered(l.checks->record(), serial);
+        reader.met_serial = serial;
+    }
+    if (reader.met != nullptr && (reader.met->reader == nullptr || reader.met->reader->is_signal(written, true))) {
+        operations.meet(l.checks->record(), reader.met.get());
+        reader.met_serial = 0;
+    }
 }
 
 void meet_host(launch_state& l) {

@@ -25,6 +25,9 @@ struct lane_access {
 // The access finds the stamp `s` of another operation that is not in order with the launch.
 void report_operations(launch_state& l, const lane_access& now, const check::operation_record& other, check::stamp s,
                        bool of_write);
+// A strong access of the block has just read here. If another operation that runs has written it as a signal, since the access
+// was checked, the launch is ordered after it from now on.
+void meet_signal(launch_state& l, block_checks& reader, std::uint64_t at);
 // The launch reads a signal from memory of the host: it is ordered after everything that the host has waited for.
 void meet_host(launch_state& l);
 

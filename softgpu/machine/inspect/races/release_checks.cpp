@@ -5,6 +5,7 @@
 
 #include "softgpu/check/launch_checks.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/inspect/races/operation_races.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
@@ -115,12 +116,15 @@ const instruction* check_acquire(const instruction* i, std::byte* /*frame*/, war
     launch_state& l = *w->host->launch;
     block& b = *w->owner;
     check::release_graph& graph = l.checks->graph;
+    check::block_view& v = *b.view;
+    if (l.check_races && l.checks->operations() != nullptr) {
+        each_lane(w->mask, [&](unsigned lane) { meet_signal(l, *b.checks, v.acquired_at[w->index][lane]); });
+    }
     if (!l.check_races || graph.empty()) {
         return i + 1;
     }
     const std::lock_guard lock(graph.mutex());
     auto& record = record_of(b);
-    check::block_view& v = *b.view;
     v.warps[w->index].touched = v.time;
     each_lane(w->mask, [&](unsigned lane) {
         graph.acquire(word_at(w, v.acquired_at[w->index][lane], i->access->space), record,

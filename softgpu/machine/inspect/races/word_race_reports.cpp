@@ -5,9 +5,9 @@
 #include <string>
 #include <thread>
 
-#include "softgpu/check/findings/describe_address.hpp"
 #include "softgpu/machine/inspect/races/word_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
+#include "softgpu/memory/peers.hpp"
 
 namespace softgpu::machine {
 
@@ -32,7 +32,7 @@ const std::byte* word_access::memory() const {
 
 [[gnu::no_sanitize("thread")]] std::uint64_t word_access::in_memory() const {
     std::uint64_t value = 0;
-    if (!in_global_ || l_.memory->find(at_, width())) {
+    if (!in_global_ || memory::peers::find_reachable(*l_.memory, at_, width())) {
         const std::byte* const from = memory();
         for (unsigned k = 0; k < width(); ++k) {
             value |= std::uint64_t{std::to_integer<std::uint8_t>(from[k])} << (8 * k);
@@ -184,7 +184,7 @@ void word_access::report_race(stamp s, bool of_write) {
         what.message += same_value ? "; both write the same value" : "";
     }
     what.address = in_global_ ? hexadecimal(at_) : "shared memory + " + std::to_string(at_);
-    what.allocation = in_global_ ? check::describe_address(*l_.memory, at_) : shared_variable(l_, at_);
+    what.allocation = in_global_ ? l_.checks->owner.all_memories().describe(at_) : shared_variable(l_, at_);
     access_facts now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
     now.value = value                             ? std::optional(value_text(*value, site_))
                 : site_.verb == access_verb::load ? std::optional(value_text(in_memory(), site_))

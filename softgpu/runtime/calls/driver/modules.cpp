@@ -101,12 +101,12 @@ result load(belongs where, library** out, const void* code, const jit_options& o
         } catch (const failure& f) {
             options.set_log(jit_option::error_log, jit_option::error_log_bytes, f.message);
             if (made != nullptr) {
-                remove_library(*made);
+                discard_library(*made);
             }
             throw;
         } catch (...) {
             if (made != nullptr) {
-                remove_library(*made);
+                discard_library(*made);
             }
             throw;
         }
@@ -133,10 +133,7 @@ result load_file(belongs where, library** out, const char* path, const jit_optio
 result unload(library* l) {
     return on_device([&](context& gpu, locked& lock) {
         gpu.require_usable();
-        (void)checked(l);
-        gpu.synchronize(lock);
-        gpu.wait_until_idle(lock); // other devices may run the code too
-        remove_library(checked(l));
+        unload_library(gpu, lock, checked(l));
     });
 }
 

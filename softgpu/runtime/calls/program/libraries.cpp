@@ -55,10 +55,7 @@ error cudaLibraryLoadFromFile(library** out, const char* path, void*, void**, un
 error cudaLibraryUnload(library* handle) {
     return call([&](context& gpu, locked& lock) {
         gpu.require_usable();
-        (void)checked(handle);
-        gpu.synchronize(lock);
-        gpu.wait_until_idle(lock); // other devices may run the code too
-        remove_library(checked(handle));
+        unload_library(gpu, lock, checked(handle));
     });
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The calls that nvcc adds to a program: registration before main, and the configurations of kernel<<<...>>>().
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/accounts/refused_launches.hpp"
 #include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
@@ -23,6 +25,9 @@ std::vector<call_configuration>& configurations() {
     return stack;
 }
 
+// A kernel may never end, and the program ends without it.
+constexpr std::chrono::milliseconds most_wait_for_code{1000};
+
 fat_binary& binary_of(void** handle) { return *reinterpret_cast<fat_binary*>(handle); }
 
 } // namespace
@@ -35,9 +40,17 @@ void** __cudaRegisterFatBinary(void* data) { return reinterpret_cast<void**>(&re
 void __cudaRegisterFatBinaryEnd(void**) {}
 
 void __cudaUnregisterFatBinary(void** handle) {
-    if (handle != nullptr) {
-        registry::instance().remove_binary(binary_of(handle));
+    if (handle == nullptr) {
+        return;
     }
+    fat_binary& binary = binary_of(handle);
+    const auto end = std::chrono::steady_clock::now() + most_wait_for_code;
+    bool finished = true;
+    for (const int device : registry::instance().retire(binary)) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        finished = executor::instance().wait_for_all(left, device) && finished;
+    }
+    registry::instance().remove(binary, finished);
 }
 
 void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, void*, void*, void*, void*,

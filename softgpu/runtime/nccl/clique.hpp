@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The ranks of a communicator, and the calls in which they meet. A call returns when all its ranks have made it; what it does
+// is one operation after the work of all their streams, which all of them wait for. The lock of the devices guards everything.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/nccl/rank_call.hpp"
+
+namespace softgpu::runtime::nccl {
+
+// A call that some ranks have made.
+struct meeting {
+    std::string name;                            // "ncclAllReduce"
+    std::vector<std::optional<rank_call>> calls; // by rank; of a transfer the sender's and the receiver's
+    std::size_t there = 0;
+    bool done = false;
+    ncclResult_t result = ncclSuccess;
+};
+
+class clique {
+public:
+    explicit clique(int ranks) : last_(static_cast<std::size_t>(ranks)) {}
+
+    [[nodiscard]] int ranks() const noexcept { return static_cast<int>(last_.size()); }
+
+    // These return the meeting that wait() is for. Throw failure for a stream that cannot be used.
+    std::shared_ptr<meeting> join(collective what, const char* name, ncclRedOp_t op, int root, int rank,
+                                  const rank_call& with);
+    std::shared_ptr<meeting> send(int from, int to, const rank_call& with);
+    std::shared_ptr<meeting> receive(int from, int to, const rank_call& with);
+    // Waits until all ranks have come, or the clique is aborted. Says so once if that takes a minute.
+    ncclResult_t wait(locked& lock, const std::shared_ptr<meeting>& at);
+    // Ends all waits.
+    void abort();
+    [[nodiscard]] bool is_aborted() const noexcept { return aborted_; }
+
+private:
+    // A collective call, with what all ranks have to agree in.
+    struct agreed {
+        collective what;
+        ncclRedOp_t op;
+        int root;
+        std::shared_ptr<meeting> at;
+    };
+    using queue = std::deque<std::shared_ptr<meeting>>;
+
+    std::shared_ptr<meeting> transfer(std::size_t side, queue& own, queue& other, const rank_call& with);
+
+    std::vector<std::uint64_t> last_;                      // by rank: the number of its last collective call
+    std::map<std::uint64_t, agreed> begun_;                // by number
+    std::map<std::pair<int, int>, queue> sent_, received_; // that are not matched, by both ranks
+    bool aborted_ = false;
+};
+
+} // namespace softgpu::runtime::nccl

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// The software GPU's libnccl.so.2, with three devices.
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "softgpu/runtime/nccl/nccl.h"
+#include "tests/runtime/devices.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+constexpr int ranks = device_count;
+
+class nccl_test : public devices_test {
+protected:
+    void SetUp() override {
+        devices_test::SetUp();
+        for (int device = 0; device < ranks; ++device) {
+            use(device);
+            streams_.push_back(make_stream());
+        }
+        comms_.resize(ranks);
+        ASSERT_EQ(ncclCommInitAll(comms_.data(), ranks, nullptr), ncclSuccess);
+    }
+    void TearDown() override {
+        for (const ncclComm_t c : comms_) {
+            EXPECT_EQ(ncclCommDestroy(c), ncclSuccess);
+        }
+        devices_test::TearDown();
+    }
+
+    [[nodiscard]] cudaStream_t on(int rank) const {
+        return reinterpret_cast<cudaStream_t>(streams_[static_cast<std::size_t>(rank)]);
+    }
+    [[nodiscard]] ncclComm_t comm(int rank) const { return comms_[static_cast<std::size_t>(rank)]; }
+
+    // call(rank) for each rank in a group of this thread.
+    static void together(const std::function<ncclResult_t(int)>& call) {
+        ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+        for (int rank = 0; rank < ranks; ++rank) {
+            EXPECT_EQ(call(rank), ncclSuccess);
+        }
+        ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
+    }
+
+    template <class T>
+    static T* on_device(int device, const std::vector<T>& values) {
+        use(device);
+        void* p = nullptr;
+        EXPECT_EQ(cudaMalloc(&p, std::max<std::size_t>(values.size() * sizeof(T), 1)), error::success);
+        EXPECT_EQ(cudaMemcpy(p, values.data(), values.size() * sizeof(T), copy_kind::automatic), error::success);
+        return static_cast<T*>(p);
+    }
+    template <class T>
+    std::vector<T> read_after(int rank, const T* p, std::size_t count) {
+        EXPECT_EQ(cudaStreamSynchronize(streams_[static_cast<std::size_t>(rank)]), error::success);
+        std::vector<T> values(count);
+        EXPECT_EQ(cudaMemcpy(values.data(), p, count * sizeof(T), copy_kind::automatic), error::success);
+        return values;
+    }
+
+    // Each rank's word is of `in`; all get `expected`.
+    template <class T>
+    void expect_reduced(ncclDataType_t type, ncclRedOp_t op, const std::vector<T>& in, T expected) {
+        std::vector<T*> data;
+        for (int rank = 0; rank < ranks; ++rank) {
+            data.push_back(on_device(rank, std::vector<T>(5, in[static_cast<std::size_t>(rank)])));
+        }
+        together([&](int rank) {
+            T* const p = data[static_cast<std::size_t>(rank)];
+            return ncclAllReduce(p, p, 5, type, op, comm(rank), on(rank)); // in place
+        });
+        for (int rank = 0; rank < ranks; ++rank) {
+            EXPECT_EQ(read_after(rank, data[static_cast<std::size_t>(rank)], 5), std::vector<T>(5, expected))
+                << "type " << type << ", operation " << op << ", rank " << rank;
+        }
+    }
+
+    std::vector<stream*> streams_;
+    std::vector<ncclComm_t> comms_;
+};
+
+TEST_F(nccl_test, all_types_and_operations) {
+    expect_reduced<std::int8_t>(ncclInt8, ncclSum, {100, 27, -7}, 120);
+    expect_reduced<std::int8_t>(ncclInt8, ncclMin, {100, 27, -7}, -7);
+    expect_reduced<std::uint8_t>(ncclUint8, ncclSum, {200, 100, 1}, 45); // wraps round
+    expect_reduced<std::int32_t>(ncclInt32, ncclProd, {-3, 5, 7}, -105);
+    expect_reduced<std::int32_t>(ncclInt32, ncclAvg, {-3, 5, 5}, 2);
+    expect_reduced<std::uint32_t>(ncclUint32, ncclMax, {3, 0xFFFFFFFFu, 7}, 0xFFFFFFFFu);
+    expect_reduced<std::int64_t>(ncclInt64, ncclSum, {std::int64_t{1} << 40, -1, 5}, (std::int64_t{1} << 40) + 4);
+    expect_reduced<std::uint64_t>(ncclUint64, ncclMin, {9, ~0ull, 8}, 8);
+    expect_reduced<float>(ncclFloat32, ncclSum, {0.5F, 0.25F, 1.0F}, 1.75F);
+    expect_reduced<float>(ncclFloat32, ncclAvg, {1.0F, 2.0F, 6.0F}, 3.0F);
+    expect_reduced<double>(ncclFloat64, ncclProd, {1.5, 2.0, -3.0}, -9.0);
+    expect_reduced<double>(ncclFloat64, ncclMax, {1.5, 2.0, -3.0}, 2.0);
+    expect_reduced<std::uint16_t>(ncclFloat16, ncclSum, {0x3C00, 0x4000, 0x3800}, 0x4300); // 1 + 2 + 0.5 = 3.5
+    expect_reduced<std::uint16_t>(ncclFloat16, ncclSum, {0x6800, 0x3C00, 0x3C00}, 0x6800); // 2048 + 1 + 1, each rounded
+    expect_reduced<std::uint16_t>(ncclBfloat16, ncclProd, {0x4000, 0x4040, 0xBF80}, 0xC0C0); // 2 * 3 * -1
+    expect_reduced<std::uint8_t>(ncclFloat8e4m3, ncclSum, {0x38, 0x40, 0x30}, 0x46);         // 1 + 2 + 0.5
+    expect_reduced<std::uint8_t>(ncclFloat8e5m2, ncclMax, {0x3C, 0x40, 0xBC}, 0x40);
+}
+
+TEST_F(nccl_test, each_collective) {
+    std::vector<std::uint32_t*> in, out;
+    const auto at = [](const std::vector<std::uint32_t*>& list, int rank) {
+        return list[static_cast<std::size_t>(rank)];
+    };
+    for (int rank = 0; rank < ranks; ++rank) {
+        const auto r = static_cast<std::uint32_t>(rank);
+        in.push_back(on_device<std::uint32_t>(rank, {10 * r + 1, 10 * r + 2, 10 * r + 3}));
+        out.push_back(on_device<std::uint32_t>(rank, std::vector<std::uint32_t>(9, 77)));
+    }
+    together([&](int r) { return ncclAllGather(at(in, r), at(out, r), 3, ncclUint32, comm(r), on(r)); });
+    for (int r = 0; r < ranks; ++r) {
+        EXPECT_EQ(read_after(r, at(out, r), 9), (std::vector<std::uint32_t>{1, 2, 3, 11, 12, 13, 21, 22, 23}));
+    }
+    together([&](int r) { return ncclReduceScatter(at(in, r), at(out, r), 1, ncclUint32, ncclSum, comm(r), on(r)); });
+    for (int r = 0; r < ranks; ++r) {
+        EXPECT_EQ(read_after(r, at(out, r), 2),
+                  (std::vector<std::uint32_t>{33 + 3 * static_cast<std::uint32_t>(r), 2}));
+    }
+    together([&](int r) { return ncclBroadcast(at(in, r), at(out, r), 3, ncclUint32, 2, comm(r), on(r)); });
+    for (int r = 0; r < ranks; ++r) {
+        EXPECT_EQ(read_after(r, at(out, r), 3), (std::vector<std::uint32_t>{21, 22, 23}));
+    }
+    together([&](int r) { return ncclReduce(at(in, r), at(out, r), 2, ncclUint32, ncclMax, 1, comm(r), on(r)); });
+    for (int r = 0; r < ranks; ++r) {
+        EXPECT_EQ(read_after(r, at(out, r), 1)[0], 21u);
+    }
+    EXPECT_EQ(read_after(1, at(out, 1), 2)[1], 22u);
+    together([&](int r) { return ncclBcast(at(in, r), 3, ncclUint32, 0, comm(r), on(r)); });
+    EXPECT_EQ(read_after(2, at(in, 2), 3), (std::vector<std::uint32_t>{1, 2, 3}));
+}
+
+// Round a ring: each rank sends to the next and receives from the one before.
+TEST_F(nccl_test, sends_and_receives) {
+    std::vector<std::uint32_t*> in, out;
+    for (int rank = 0; rank < ranks; ++rank) {
+        in.push_back(
+            on_device<std::uint32_t>(rank, std::vector<std::uint32_t>(4, 5 + static_cast<std::uint32_t>(rank))));
+        out.push_back(on_device<std::uint32_t>(rank, std::vector<std::uint32_t>(4)));
+    }
+    together([&](int r) {
+        const auto rank = static_cast<std::size_t>(r);
+        EXPECT_EQ(ncclSend(in[rank], 4, ncclUint32, (r + 1) % ranks, comm(r), on(r)), ncclSuccess);
+        return ncclRecv(out[rank], 4, ncclUint32, (r + ranks - 1) % ranks, comm(r), on(r));
+    });
+    for (int r = 0; r < ranks; ++r) {
+        EXPECT_EQ(read_after(r, out[static_cast<std::size_t>(r)], 4)[3],
+                  5u + static_cast<std::uint32_t>((r + ranks - 1) % ranks));
+    }
+}
+
+// In stream order at every rank, without a wait of the host.
+TEST_F(nccl_test, a_collective_waits_for_all_streams_and_they_for_it) {
+    std::vector<std::uint32_t*> data;
+    for (int rank = 0; rank < ranks; ++rank) {
+        data.push_back(allocate(rank, 32));
+    }
+    use(1);
+    held_stream held(streams_[1]);
+    ASSERT_EQ(fill(data[1], 100, streams_[1]), error::success);
+    together([&](int r) {
+        std::uint32_t* const p = data[static_cast<std::size_t>(r)];
+        return ncclAllReduce(p, p, 32, ncclUint32, ncclSum, comm(r), on(r));
+    });
+    EXPECT_EQ(cudaStreamQuery(streams_[0]), error::not_ready) << "rank 1 is not there yet";
+    held.release();
+    for (int r = 0; r < ranks; ++r) {
+        EXPECT_EQ(read_after(r, data[static_cast<std::size_t>(r)], 32)[31], 131u);
+    }
+}
+
+TEST_F(nccl_test, ranks_are_threads) {
+    ncclUniqueId id{};
+    ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+    std::vector<std::thread> threads;
+    std::vector<std::uint32_t> got(ranks);
+    for (int rank = 0; rank < ranks; ++rank) {
+        threads.emplace_back([&, rank] {
+            use(rank);
+            ncclComm_t c = nullptr;
+            ASSERT_EQ(ncclCommInitRank(&c, ranks, id, rank), ncclSuccess);
+            int number = -1;
+            ASSERT_EQ(ncclCommUserRank(c, &number), ncclSuccess);
+            EXPECT_EQ(number, rank);
+            ASSERT_EQ(ncclCommCuDevice(c, &number), ncclSuccess);
+            EXPECT_EQ(number, rank);
+            auto* const p = on_device<std::uint32_t>(rank, {1u << rank});
+            for (int times = 0; times < 20; ++times) {
+                ASSERT_EQ(ncclAllReduce(p, p, 1, ncclUint32, ncclSum, c, nullptr), ncclSuccess);
+            }
+            got[static_cast<std::size_t>(rank)] = read(p);
+            EXPECT_EQ(ncclCommDestroy(c), ncclSuccess);
+        });
+    }
+    for (std::thread& t : threads) {
+        t.join();
+    }
+    std::uint32_t expected = 7;
+    for (int times = 1; times < 20; ++times) {
+        expected *= 3;
+    }
+    EXPECT_EQ(got, std::vector<std::uint32_t>(ranks, expected));
+}
+
+TEST_F(nccl_test, an_abort_ends_waits) {
+    std::atomic<int> result{-1};
+    std::uint32_t* const p = allocate(0, 1);
+    std::thread waits([&] { result = ncclAllReduce(p, p, 1, ncclUint32, ncclSum, comm(0), on(0)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(result, -1);
+    EXPECT_EQ(ncclCommAbort(comms_[1]), ncclSuccess);
+    waits.join();
+    EXPECT_EQ(result, ncclInternalError);
+    ncclResult_t state = ncclSuccess;
+    EXPECT_EQ(ncclCommGetAsyncError(comm(0), &state), ncclSuccess);
+    EXPECT_EQ(state, ncclInternalError);
+    comms_.erase(comms_.begin() + 1);
+}
+
+TEST_F(nccl_test, wrong_calls) {
+    std::uint32_t* const p = allocate(0, 4);
+    EXPECT_EQ(ncclAllReduce(p, p, 5, ncclUint32, ncclSum, comm(0), on(0)), ncclInvalidArgument) << "20 bytes of 16";
+    EXPECT_EQ(ncclAllReduce(p, p, 1, static_cast<ncclDataType_t>(12), ncclSum, comm(0), on(0)), ncclInvalidArgument);
+    EXPECT_EQ(ncclAllReduce(p, p, 1, ncclUint32, static_cast<ncclRedOp_t>(5), comm(0), on(0)), ncclInvalidArgument);
+    EXPECT_EQ(ncclBroadcast(p, p, 1, ncclUint32, 3, comm(0), on(0)), ncclInvalidArgument);
+    EXPECT_EQ(ncclSend(p, 1, ncclUint32, -1, comm(0), on(0)), ncclInvalidArgument);
+    EXPECT_EQ(ncclAllReduce(p, p, 1, ncclUint32, ncclSum, nullptr, on(0)), ncclInvalidArgument);
+    EXPECT_EQ(ncclAllReduce(p, p, 1, ncclUint32, ncclSum, comm(0), on(1)), ncclInvalidArgument) << "of another device";
+    EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
+    std::vector<std::uint32_t*> data{p, allocate(1, 4), allocate(2, 4)};
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+    for (int r = 0; r < 2; ++r) { // another count
+        EXPECT_EQ(ncclAllReduce(data[static_cast<std::size_t>(r)], data[static_cast<std::size_t>(r)],
+                                static_cast<std::size_t>(r) + 1, ncclUint32, ncclSum, comm(r), on(r)),
+                  ncclSuccess);
+    }
+    EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("ncclAllReduce: rank 1 calls another function"),
+              std::string::npos);
+    ncclUniqueId id{};
+    ncclComm_t c = nullptr;
+    EXPECT_EQ(ncclCommInitRank(&c, 1, id, 0), ncclInvalidArgument);
+    ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+    ++id.internal[8]; // the process
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(ncclCommInitRank(&c, 1, id, 0), ncclInvalidUsage);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("the id is of another process"), std::string::npos);
+}
+
+} // namespace
+} // namespace softgpu::runtime
