@@ -68,8 +68,14 @@ softgpu::observe::timeline operation_timer::timeline() {
     out.machine = device_ + ", measured with device events";
     for (std::size_t k = 0; k < all_.size(); ++k) {
         const recorded& o = *all_[k];
-        out.events.push_back({o.what.name, o.what.on, o.stream, o.issued, o.begin.seconds_since(origin_),
-                              o.end.seconds_since(origin_), o.what.bytes, o.what.pageable});
+        out.events.push_back({.name = o.what.name,
+                              .on = o.what.on,
+                              .stream = o.stream,
+                              .issued = o.issued,
+                              .start = o.begin.seconds_since(origin_),
+                              .end = o.end.seconds_since(origin_),
+                              .bytes = o.what.bytes,
+                              .pageable = o.what.pageable});
         for (std::size_t before = k; before-- != 0;) {
             if (all_[before]->stream == o.stream) {
                 out.events.back().after.push_back(before);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/many/chunked.hpp"
 
-#include "tests/many/any_communicator.hpp"
+#include "tests/many/on_host.hpp"
 
 namespace warpfold::tests {
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/many/any_communicator.hpp"
+#include "tests/many/on_host.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 TEST(Mpi, EveryPrimitiveGivesTheWholeArraysResult) {
     mpi_communicator comm(MPI_COMM_WORLD, std::chrono::seconds(30));
-    tests::as_any any(comm);
+    as_any any(comm);
     unsigned seed = 0;
     for (const std::uint64_t n : {0, 1, 7, 64, 509, 4099}) {
         tests::check_host_primitives(any, n, ++seed);
@@ -28,7 +28,7 @@ TEST(Mpi, EveryPrimitiveGivesTheWholeArraysResult) {
 
 TEST(Mpi, ChunkedCallsGiveTheWholeArraysResult) {
     mpi_communicator comm(MPI_COMM_WORLD, std::chrono::seconds(30));
-    tests::as_any any(comm);
+    as_any any(comm);
     unsigned seed = 0;
     for (const std::uint64_t n : {0, 1, 64, 509}) {
         tests::check_host_chunked(any, n, ++seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tests/many/any_communicator.hpp"
+#include "tests/many/on_host.hpp"
 #include "tests/many/primitives.hpp"
 
 namespace warpfold::tests {

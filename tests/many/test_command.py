@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command under mpirun prints once what it prints alone."""
+"""The command under mpirun, and on several GPUs, prints once what it prints alone."""
 import os
 import pathlib
 import random
@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 TOOL = os.environ["WARPFOLD_TOOL"]
+GPU = os.environ["WARPFOLD_GPU"] == "1"
 MPIRUN = [os.environ["WARPFOLD_MPIRUN"], "--oversubscribe", "-n"]
 
 
@@ -27,28 +28,37 @@ class Ranks(unittest.TestCase):
         path.write_bytes(struct.pack(f"<{len(values)}{code}", *values))
         return str(path)
 
-    def expect_same(self, *arguments, ranks=("3",)):
+    def ways(self, arguments):
+        """The commands that must do what one process on the host does."""
+        yield [*MPIRUN, "3", TOOL, *arguments, "--device", "host"]
+        if GPU:
+            yield [TOOL, *arguments, "--device", "softgpu"]
+            yield [TOOL, *arguments, "--device", "softgpu", "--gpus", "3"]
+            yield [*MPIRUN, "2", TOOL, *arguments, "--device", "softgpu"]
+
+    def expect_same(self, *arguments):
         alone = run(TOOL, *arguments, "--device", "host")
         self.assertEqual(alone.returncode, 0, alone.stderr)
         self.assertNotEqual(alone.stdout, "")
-        for count in ranks:
-            together = run(*MPIRUN, count, TOOL, *arguments)
+        for command in self.ways(arguments):
+            together = run(*command)
             self.assertEqual((together.returncode, together.stdout), (0, alone.stdout), together.stderr)
 
     def test_sums_and_histograms(self):
         draw = random.Random(1)
         doubles = [draw.uniform(-1, 1) * 2.0 ** draw.randint(-60, 60) for _ in range(10007)]
         shorts = [draw.randint(-32768, 32767) for _ in range(1001)]
-        self.expect_same("sum", "--type", "double", self.file("doubles", "d", doubles), ranks=("2", "3"))
+        self.expect_same("sum", "--type", "double", self.file("doubles", "d", doubles))
         self.expect_same("sum", "--type", "int16", self.file("shorts", "h", shorts), self.file("one", "h", [5]))
         self.expect_same("histogram", "--type", "int16", "--bins", "7", self.file("shorts", "h", shorts))
 
     def expect_same_file(self, *arguments):
         alone = run(TOOL, *arguments, "--device", "host", "--out", str(self.folder / "alone"))
         self.assertEqual(alone.returncode, 0, alone.stderr)
-        together = run(*MPIRUN, "3", TOOL, *arguments, "--out", str(self.folder / "together"))
-        self.assertEqual((together.returncode, together.stdout), (0, ""), together.stderr)
-        self.assertEqual((self.folder / "together").read_bytes(), (self.folder / "alone").read_bytes())
+        for command in self.ways((*arguments, "--out", str(self.folder / "together"))):
+            together = run(*command)
+            self.assertEqual((together.returncode, together.stdout), (0, ""), together.stderr)
+            self.assertEqual((self.folder / "together").read_bytes(), (self.folder / "alone").read_bytes())
 
     def test_reductions_and_scans(self):
         draw = random.Random(2)
@@ -77,7 +87,7 @@ class Ranks(unittest.TestCase):
         self.expect_same_file("convolve", "--mask", square, "--size", "full", "--correlate", images)
         answer = run(*MPIRUN, "2", TOOL, "convolve", "--mask", square, "--size", "full", image)
         self.assertNotEqual(answer.returncode, 0)
-        self.assertIn("over ranks of MPI one array is convolved with --size same", answer.stderr)
+        self.assertIn("over several ranks or GPUs one array is convolved with --size same", answer.stderr)
 
     def npy(self, name, shape, values):
         head = repr({"descr": "<i2", "fortran_order": False, "shape": shape}).encode()
@@ -89,8 +99,30 @@ class Ranks(unittest.TestCase):
 
     def test_what_there_is_not(self):
         path = self.file("shorts", "h", [1, 2])
-        answer = run(*MPIRUN, "2", TOOL, "sum", "--type", "int16", path, "--device", "softgpu")
-        self.assertIn("under mpirun the ranks are the host's cores", answer.stderr)
+        of = [TOOL, "sum", "--type", "int16", path]
+        cases = [([*MPIRUN, "2", *of, "--gpus", "2"], "under mpirun each rank has one GPU"),
+                 ([*of, "--device", "host", "--gpus", "2"], "are not for --device host"),
+                 ([*of, "--gpus", "0"], "--gpus: 0 is neither all nor between 1 and 64"),
+                 ([*of, "--gpus", "few"], "--gpus: ")]
+        if GPU:
+            cases.append((["env", "SOFTGPU_DEVICES=2", *of, "--device", "softgpu", "--gpus", "3"],
+                          "--gpus: 3 are asked for, and there are 2"))
+        for command, message in cases:
+            answer = run(*command)
+            self.assertNotEqual(answer.returncode, 0)
+            self.assertEqual(answer.stdout, "")
+            self.assertIn(message, answer.stderr)
+
+    @unittest.skipUnless(GPU, "built without nvcc")
+    def test_all_gpus(self):
+        path = self.file("shorts", "h", [1, 2, 5])
+        answer = run("env", "SOFTGPU_DEVICES=4", TOOL, "reduce", "--type", "int32", self.file("ints", "i", [3, 4, 5]),
+                     "--device", "softgpu", "--gpus", "all", "--json", "-")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("4 GPUs, the first is ", answer.stdout)
+        answer = run("env", "SOFTGPU_DEVICES=4", TOOL, "sum", "--type", "int16", path, "--device", "softgpu",
+                     "--gpus", "all")
+        self.assertEqual((answer.returncode, answer.stdout), (0, "8\n"), answer.stderr)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/library/cases.hpp"
-#include "tests/many/any_communicator.hpp"
+#include "tests/many/on_host.hpp"
 #include "tests/many/split.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/reduce.hpp"
@@ -25,7 +25,7 @@ TEST(Threads, EveryPrimitiveGivesTheWholeArraysResult) {
     for (const int ranks : {1, 2, 3, 8}) {
         thread_ranks group(ranks, limit);
         group.run([](thread_communicator& comm) {
-            tests::as_any any(comm);
+            as_any any(comm);
             unsigned seed = 0;
             for (const std::uint64_t n : {0, 1, 2, 7, 31, 64, 65, 509, 1024, 4099}) {
                 tests::check_host_primitives(any, n, ++seed);
@@ -38,7 +38,7 @@ TEST(Threads, ChunkedCallsGiveTheWholeArraysResult) {
     for (const int ranks : {1, 2, 5}) {
         thread_ranks group(ranks, limit);
         group.run([](thread_communicator& comm) {
-            tests::as_any any(comm);
+            as_any any(comm);
             unsigned seed = 0;
             for (const std::uint64_t n : {0, 1, 2, 31, 64, 65, 509, 4099}) {
                 tests::check_host_chunked(any, n, ++seed);
@@ -51,7 +51,7 @@ TEST(Threads, ChunkedCallsGiveTheWholeArraysResult) {
 TEST(Threads, FaultsOfChunkedCallsReachEveryRank) {
     thread_ranks group(3, limit);
     group.run([](thread_communicator& comm) {
-        tests::as_any any(comm);
+        as_any any(comm);
         tests::check_host_chunked_faults(any);
     });
 }

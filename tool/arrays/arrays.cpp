@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -21,6 +22,7 @@ namespace warpfold::tool {
 namespace {
 
 constexpr std::uint64_t most_chunk_bytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t most_gpus = 64;
 
 template <class Array>
 std::unique_ptr<Array> opened(const std::string& path, const array_options& options) {
@@ -36,6 +38,23 @@ std::unique_ptr<Array> opened(const std::string& path, const array_options& opti
     } catch (const report::bad_array& error) {
         throw failure(fmt::format("{}: {}", report::printable(path), error.what()));
     }
+}
+
+// Of --gpus; nothing for all.
+std::optional<int> number_of_gpus(const std::optional<std::string>& text) {
+    if (!text || *text == "all") {
+        return std::nullopt;
+    }
+    std::uint64_t number = 0;
+    try {
+        number = report::parse_count(*text);
+    } catch (const report::bad_number& error) {
+        throw usage_error(fmt::format("--gpus: {}", error.what()));
+    }
+    if (number == 0 || number > most_gpus) {
+        throw usage_error(fmt::format("--gpus: {} is neither all nor between 1 and {}", *text, most_gpus));
+    }
+    return static_cast<int>(number);
 }
 
 template <class T>
@@ -57,6 +76,8 @@ void add_array_options(CLI::App& app, array_options& options, const char* types)
                    "auto (the GPU if there is one, else the host's cores), gpu, softgpu or host")
         ->type_name("DEVICE")
         ->capture_default_str();
+    app.add_option("--gpus", options.gpus, "share the work out to so many GPUs, or to all (default: one)")
+        ->type_name("N");
     add_software_options(app, options.device);
 }
 
@@ -99,28 +120,33 @@ calls::passage passage_of(const array_options& options, progress& line, const st
     return how;
 }
 
-calls::target& choose_target(const device_options& options) {
-    const bool software = options.card || options.workers;
+std::unique_ptr<calls::target> choose_target(const array_options& o) {
+    device_options device = o.device;
+    const bool software = device.card || device.workers;
     constexpr std::array<std::string_view, 4> devices{"auto", "gpu", "softgpu", "host"};
-    if (std::find(devices.begin(), devices.end(), options.device) == devices.end()) {
-        throw usage_error(fmt::format("--device: '{}' is none of {}", options.device, fmt::join(devices, ", ")));
+    if (std::find(devices.begin(), devices.end(), device.device) == devices.end()) {
+        throw usage_error(fmt::format("--device: '{}' is none of {}", device.device, fmt::join(devices, ", ")));
     }
-    if (started_as_ranks()) {
-        if (software || options.device == "gpu" || options.device == "softgpu") {
-            throw usage_error("under mpirun the ranks are the host's cores: --device host");
-        }
-        return target_over_ranks();
+    if (device.device == "host" && (software || o.gpus)) {
+        throw usage_error("--gpus, --card and --workers are not for --device host");
     }
-    if (options.device == "host") {
-        if (software) {
-            throw usage_error("--card and --workers are for the software GPU, not for --device host");
-        }
-        return load_host_calls();
+    const bool ranks = started_as_ranks();
+    if (ranks && o.gpus) {
+        throw usage_error("under mpirun each rank has one GPU: --gpus is for one process");
     }
-    if (options.device == "auto" && !software && !has_gpu()) {
-        return load_host_calls();
+    const std::optional<int> gpus = number_of_gpus(o.gpus);
+    if (o.gpus && device.device == "auto" && !software) {
+        device.device = "gpu";
     }
-    return load_calls(choose_device(options), options);
+    const bool on_host = device.device == "host" || (device.device == "auto" && !software && !has_gpu());
+    if (!on_host && gpus) {
+        ::setenv("SOFTGPU_DEVICES", std::to_string(*gpus).c_str(), 0);
+    }
+    const calls_library library = on_host ? load_host_calls() : load_calls(choose_device(device), device);
+    if (ranks) {
+        return target_over_ranks(library);
+    }
+    return o.gpus ? target_over_gpus(library, gpus) : target_alone(library);
 }
 
 std::string element_text(report::array_type type, const void* data, std::uint64_t index) {

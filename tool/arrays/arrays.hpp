@@ -26,11 +26,12 @@ inline constexpr const char* array_help =
 inline constexpr const char* array_type_names =
     "int8, uint8, int16, uint16, int32, uint32, int64, uint64, float, double";
 
-// --type, --device, --card and --workers.
+// --type, --device, --gpus, --card and --workers.
 struct array_options {
     std::optional<std::string> type; // of raw files
     std::optional<std::string> chunk;
     device_options device;
+    std::optional<std::string> gpus; // a number, or "all"; else one
 };
 void add_array_options(CLI::App& app, array_options& options, const char* types = array_type_names);
 
@@ -58,8 +59,8 @@ void add_chunk_option(CLI::App& app, array_options& options);
 // Portions of an array as --chunk says, and a bar on `line` that is `what` is done with.
 [[nodiscard]] calls::passage passage_of(const array_options& options, progress& line, const std::string& what);
 
-// The host's cores, a GPU or the software GPU. Throws as choose_device() does.
-[[nodiscard]] calls::target& choose_target(const device_options& options);
+// The host's cores, GPUs or the software GPU; at one rank under mpirun. Throws as choose_device() does.
+[[nodiscard]] std::unique_ptr<calls::target> choose_target(const array_options& options);
 
 // Results of a call: elements behind the header of a .npy file, which can be written as they stand.
 class result_array {

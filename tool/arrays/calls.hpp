@@ -10,6 +10,12 @@
 
 #include "report/array_file.hpp"
 
+namespace warpfold {
+
+class any_communicator;
+
+} // namespace warpfold
+
 namespace warpfold::calls {
 
 using report::array_type;
@@ -104,8 +110,8 @@ class target {
 public:
     virtual ~target() = default;
     [[nodiscard]] virtual std::string device() const = 0; // its name
-    // False at a rank that takes part in calls and has no results to write or print.
-    [[nodiscard]] virtual bool has_results() const { return true; }
+    // False at a process that takes part in calls and has no results to write or print.
+    [[nodiscard]] virtual bool has_results() const = 0;
     [[nodiscard]] virtual std::string sum(const sum_request& request) = 0;
     // As text that reads back to the same value.
     [[nodiscard]] virtual std::string reduce(const reduce_request& request) = 0;
@@ -114,7 +120,26 @@ public:
     virtual void convolve(const convolve_request& request) = 0;
 };
 
+// How the results of a rank's part come to the sink of all.
+class result_route {
+public:
+    virtual ~result_route() = default;
+    // Calls work(sink), which writes the rank's results from byte 0 on; they begin at byte `first` of `all`.
+    // bytes_of(rank): how many each rank has.
+    virtual void pass(result_sink& all, std::uint64_t first, const std::function<std::uint64_t(int)>& bytes_of,
+                      const std::function<void(result_sink&)>& work) = 0;
+};
+
+// A call is made by one rank or several, each in its own process or thread.
+struct rank_setup {
+    any_communicator& comm;
+    result_route& results;
+    int place; // among the ranks of the host
+};
+
 } // namespace warpfold::calls
 
-// The one symbol of either shared library: the host's cores, or the current GPU.
-extern "C" warpfold::calls::target* warpfold_calls();
+// What the shared library of either target exports: the calls at one rank, which the caller deletes; and how many GPUs there
+// are. The ranks of a host take the GPUs in turn.
+extern "C" warpfold::calls::target* warpfold_calls(const warpfold::calls::rank_setup* rank);
+extern "C" int warpfold_gpus();

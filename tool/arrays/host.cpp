@@ -12,21 +12,25 @@ namespace {
 
 class on_host final : public target {
 public:
+    explicit on_host(const rank_setup& rank) : memory_(rank) {}
     std::string device() const override { return "host"; }
-    std::string sum(const sum_request& q) override { return run_sum(host{}, q); }
+    bool has_results() const override { return memory_.is_first(); }
+    std::string sum(const sum_request& q) override { return run_sum(memory_, q); }
     std::string reduce(const reduce_request& q) override { return run_reduce(memory_, q); }
-    void scan(const scan_request& q) override { run_scan(host{}, q); }
+    void scan(const scan_request& q) override { run_scan(memory_, q); }
     void histogram(const histogram_request& q) override { run_histogram(memory_, q); }
     void convolve(const convolve_request& q) override { run_convolve(memory_, q); }
 
 private:
-    host_memory memory_;
+    memory_over<host_memory> memory_;
 };
 
 } // namespace
 } // namespace warpfold::calls
 
-extern "C" __attribute__((visibility("default"))) warpfold::calls::target* warpfold_calls() {
-    static warpfold::calls::on_host one;
-    return &one;
+extern "C" __attribute__((visibility("default"))) warpfold::calls::target*
+warpfold_calls(const warpfold::calls::rank_setup* rank) {
+    return new warpfold::calls::on_host(*rank);
 }
+
+extern "C" __attribute__((visibility("default"))) int warpfold_gpus() { return 0; }

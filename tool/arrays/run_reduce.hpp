@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reductions by an operation that is chosen when the program runs. `Memory` is where a target's arrays are: see host_memory.hpp and
-// gpu/memory.cuh.
+// Reductions by an operation that is chosen when the program runs. `Memory` is where a target's arrays are: see
+// host_memory.hpp and gpu/memory.cuh.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "tool/arrays/calls.hpp"
+#include "tool/arrays/calls_over.hpp"
 #include "tool/arrays/value_text.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/operation.hpp"
@@ -58,21 +58,26 @@ struct reduction {
 };
 
 template <class T, class Memory>
-T reduce_elements(Memory& memory, const reduce_request& q) {
+std::string reduce_elements(memory_over<Memory>& memory, const reduce_request& q) {
     const reduction<T> by{q.op};
-    if (q.n == 0) {
-        return by.identity_of();
-    }
-    return reduce(memory.on(), static_cast<const T*>(memory.in(q.in, q.n * sizeof(T))), q.n, by, by.identity_of());
+    return memory.together("reduce", q.type, q.n, static_cast<std::uint64_t>(q.op), [&] {
+        if (q.n == 0) {
+            return value_text(by.identity_of());
+        }
+        const share part(q.n, memory.comm());
+        const auto* const mine =
+            static_cast<const T*>(memory.in(static_cast<const T*>(q.in) + part.first, part.count * sizeof(T)));
+        return value_text(reduce(memory.on(), mine, part.count, by, by.identity_of()));
+    });
 }
 
 template <class Memory>
-std::string run_reduce(Memory& memory, const reduce_request& q) {
+std::string run_reduce(memory_over<Memory>& memory, const reduce_request& q) {
     switch (q.type) {
-    case array_type::int32: return value_text(reduce_elements<std::int32_t>(memory, q));
-    case array_type::int64: return value_text(reduce_elements<std::int64_t>(memory, q));
-    case array_type::float32: return value_text(reduce_elements<float>(memory, q));
-    case array_type::float64: return value_text(reduce_elements<double>(memory, q));
+    case array_type::int32: return reduce_elements<std::int32_t>(memory, q);
+    case array_type::int64: return reduce_elements<std::int64_t>(memory, q);
+    case array_type::float32: return reduce_elements<float>(memory, q);
+    case array_type::float64: return reduce_elements<double>(memory, q);
     default: throw std::logic_error("an element type that reduce does not take");
     }
 }

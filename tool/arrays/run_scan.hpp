@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "tool/arrays/calls_over.hpp"
 #include "tool/arrays/family.hpp"
 #include "warpfold/chunked.hpp"
 #include "warpfold/operation.hpp"
@@ -33,23 +34,33 @@ struct chosen {
     operation op;
 };
 
-template <class On>
-void run_scan(const On& on, const scan_request& q) {
-    with_source(q.in, [&](const auto& source) {
-        using A = typename std::remove_cvref_t<decltype(source)>::element;
-        const sink_of<A> sink{q.out};
-        const chosen op{q.op};
-        const A first = op.template identity_of<A>();
-        const chunked_options options = options_of(q.how);
-        if (q.exclusive && q.reverse) {
-            chunked_exclusive_scan(on, source, sink, op, first, reversed, options);
-        } else if (q.exclusive) {
-            chunked_exclusive_scan(on, source, sink, op, first, options);
-        } else if (q.reverse) {
-            chunked_inclusive_scan(on, source, sink, op, reversed, options);
-        } else {
-            chunked_inclusive_scan(on, source, sink, op, options);
-        }
+template <class Memory>
+void run_scan(const memory_over<Memory>& memory, const scan_request& q) {
+    const std::uint64_t settings = static_cast<std::uint64_t>(q.op) * 4 + (q.exclusive ? 2 : 0) + (q.reverse ? 1 : 0);
+    memory.together("scan", q.in.type(), q.in.size(), settings, [&] {
+        const part_source part(q.in, memory.comm());
+        with_source(part, [&](const auto& source) {
+            using A = typename std::remove_cvref_t<decltype(source)>::element;
+            const chosen op{q.op};
+            const A first = op.template identity_of<A>();
+            const chunked_options options = memory.options(q.how);
+            const auto bytes_of = [&](int rank) {
+                return share(q.in.size(), rank, memory.comm().size()).count * sizeof(A);
+            };
+            memory.results().pass(q.out, part.first() * sizeof(A), bytes_of, [&](result_sink& out) {
+                const sink_of<A> sink{out};
+                const auto on = memory.on();
+                if (q.exclusive && q.reverse) {
+                    chunked_exclusive_scan(on, source, sink, op, first, reversed, options);
+                } else if (q.exclusive) {
+                    chunked_exclusive_scan(on, source, sink, op, first, options);
+                } else if (q.reverse) {
+                    chunked_inclusive_scan(on, source, sink, op, reversed, options);
+                } else {
+                    chunked_inclusive_scan(on, source, sink, op, options);
+                }
+            });
+        });
     });
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "tool/arrays/calls_over.hpp"
 #include "tool/arrays/family.hpp"
 #include "tool/arrays/value_text.hpp"
 #include "warpfold/chunked.hpp"
@@ -60,15 +61,18 @@ inline std::string text_of(long_integer x) {
     return digits;
 }
 
-template <class On>
-std::string run_sum(const On& on, const sum_request& q) {
-    return with_source(q.in, [&](const auto& source) {
-        using A = typename std::remove_cvref_t<decltype(source)>::element;
-        if constexpr (std::is_floating_point_v<A>) {
-            return value_text(chunked_exact_sum(on, source, options_of(q.how)));
-        } else {
-            return text_of(chunked_transform_reduce(on, source, as_long{}, add_long{}, options_of(q.how)));
-        }
+template <class Memory>
+std::string run_sum(const memory_over<Memory>& memory, const sum_request& q) {
+    return memory.together("sum", q.in.type(), q.in.size(), 0, [&] {
+        return with_source(part_source(q.in, memory.comm()), [&](const auto& source) {
+            using A = typename std::remove_cvref_t<decltype(source)>::element;
+            const chunked_options options = memory.options(q.how);
+            if constexpr (std::is_floating_point_v<A>) {
+                return value_text(chunked_exact_sum(memory.on(), source, options));
+            } else {
+                return text_of(chunked_transform_reduce(memory.on(), source, as_long{}, add_long{}, options));
+            }
+        });
     });
 }
 

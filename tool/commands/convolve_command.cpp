@@ -93,7 +93,8 @@ int run_convolve(const convolve_options& o) {
     if (within == 2) {
         shape[shape.size() - 2] = q.out_height;
     }
-    calls::target& target = choose_target(o.array.device);
+    const std::unique_ptr<calls::target> chosen = choose_target(o.array);
+    calls::target& target = *chosen;
     result_place place(target.has_results() ? o.out : std::nullopt);
     q.is_double = !fits_float(array->layout().type);
     result_array result(q.is_double ? report::array_type::float64 : report::array_type::float32, shape);

@@ -169,7 +169,8 @@ int run_of(const histogram_options& o, calls::histogram_request& q, const Source
             throw usage_error("--range: the lower bound is not below the upper one");
         }
     }
-    calls::target& target = choose_target(o.array.device);
+    const std::unique_ptr<calls::target> chosen = choose_target(o.array);
+    calls::target& target = *chosen;
     result_place place(target.has_results() ? o.out : std::nullopt);
     result_array result(report::array_type::uint64, {q.bins});
     q.counts = static_cast<std::uint64_t*>(result.data());

@@ -97,7 +97,8 @@ int run_reduce(const reduce_options& o) {
     if (count == 0 && op != calls::operation::sum && op != calls::operation::product) {
         throw failure(fmt::format("{}: the array is empty, and has no {}", report::printable(o.file), o.op));
     }
-    calls::target& target = choose_target(o.array.device);
+    const std::unique_ptr<calls::target> chosen = choose_target(o.array);
+    calls::target& target = *chosen;
     std::optional<report::output_file> file;
     if (o.json && o.json != "-" && target.has_results()) {
         file.emplace(*o.json);

@@ -114,7 +114,8 @@ private:
 int run_scan(const scan_options& o) {
     const calls::operation op = operation_named(o.op);
     const array_input array(o.file, o.array);
-    calls::target& target = choose_target(o.array.device);
+    const std::unique_ptr<calls::target> chosen = choose_target(o.array);
+    calls::target& target = *chosen;
     result_place place(target.has_results() ? o.out : std::nullopt);
     const report::array_type type = calls::type_of(calls::family_of(array.type()));
     const auto scan = [&](calls::result_sink& out) {

@@ -25,7 +25,8 @@ int run_sum(const sum_options& o) {
     for (const std::string& file : o.files) {
         arrays.push_back(std::make_unique<array_input>(file, o.array));
     }
-    calls::target& target = choose_target(o.array.device);
+    const std::unique_ptr<calls::target> chosen = choose_target(o.array);
+    calls::target& target = *chosen;
     std::string text;
     progress line;
     for (std::size_t k = 0; k < arrays.size(); ++k) {

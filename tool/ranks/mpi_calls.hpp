@@ -4,5 +4,5 @@
 
 #include "tool/arrays/calls.hpp"
 
-// Starts MPI at the first call. Sets *rank.
-extern "C" warpfold::calls::target* warpfold_mpi_calls(int* rank);
+// This process as a rank of MPI, which the first call starts.
+extern "C" const warpfold::calls::rank_setup* warpfold_mpi_rank();

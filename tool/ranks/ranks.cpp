@@ -2,6 +2,8 @@
 #include "tool/ranks/ranks.hpp"
 
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,8 +13,100 @@
 
 #include "tool/error.hpp"
 #include "tool/run/locate.hpp"
+#include "warpfold/any_communicator.hpp"
+#include "warpfold/thread_communicator.hpp"
 
 namespace warpfold::tool {
+namespace {
+
+// Results behind the first `first` bytes of another sink.
+class later_results final : public calls::result_sink {
+public:
+    later_results(calls::result_sink& all, std::uint64_t first) : all_(all), first_(first) {}
+    void write(std::uint64_t first, const void* from, std::uint64_t bytes) override {
+        all_.write(first_ + first, from, bytes);
+    }
+
+private:
+    calls::result_sink& all_;
+    std::uint64_t first_;
+};
+
+// All ranks write to one sink.
+class shared_results final : public calls::result_route {
+public:
+    void pass(calls::result_sink& all, std::uint64_t first, const std::function<std::uint64_t(int)>& /*bytes_of*/,
+              const std::function<void(calls::result_sink&)>& work) override {
+        later_results out(all, first);
+        work(out);
+    }
+};
+
+// Calls of all ranks of this process, a thread each.
+class over_threads final : public calls::target {
+public:
+    over_threads(const calls_library& library, int ranks) : library_(library), ranks_(ranks) {}
+
+    [[nodiscard]] std::string device() const override {
+        std::string name;
+        each_rank([&](calls::target& at, bool first) {
+            if (first) {
+                name = at.device();
+            }
+        });
+        return ranks_.size() == 1 ? name : fmt::format("{} GPUs, the first is {}", ranks_.size(), name);
+    }
+    [[nodiscard]] bool has_results() const override { return true; }
+    [[nodiscard]] std::string sum(const calls::sum_request& q) override {
+        return text_of([&](calls::target& at) { return at.sum(q); });
+    }
+    [[nodiscard]] std::string reduce(const calls::reduce_request& q) override {
+        return text_of([&](calls::target& at) { return at.reduce(q); });
+    }
+    void scan(const calls::scan_request& q) override {
+        each_rank([&](calls::target& at, bool) { at.scan(q); });
+    }
+    void histogram(const calls::histogram_request& q) override {
+        each_rank([&](calls::target& at, bool) { at.histogram(q); });
+    }
+    void convolve(const calls::convolve_request& q) override {
+        each_rank([&](calls::target& at, bool) { at.convolve(q); });
+    }
+
+private:
+    template <class Work>
+    void each_rank(const Work& work) const {
+        const auto one_rank = [&](thread_communicator& comm) {
+            as_any any(comm);
+            shared_results results;
+            const calls::rank_setup setup{any, results, comm.rank()};
+            const std::unique_ptr<calls::target> at(library_.calls(&setup));
+            work(*at, comm.rank() == 0);
+        };
+        if (ranks_.size() == 1) {
+            thread_communicator alone(ranks_, 0);
+            one_rank(alone);
+        } else {
+            ranks_.run(one_rank);
+        }
+    }
+    template <class Call>
+    std::string text_of(const Call& call) {
+        std::string text;
+        each_rank([&](calls::target& at, bool first) {
+            std::string mine = call(at);
+            if (first) {
+                text = std::move(mine);
+            }
+        });
+        return text;
+    }
+
+    calls_library library_;
+    mutable thread_ranks ranks_;
+};
+
+} // namespace
 
 bool started_as_ranks() {
     for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
@@ -24,26 +118,38 @@ bool started_as_ranks() {
     return false;
 }
 
-calls::target& target_over_ranks() {
+std::unique_ptr<calls::target> target_alone(const calls_library& library) {
+    return std::make_unique<over_threads>(library, 1);
+}
+
+std::unique_ptr<calls::target> target_over_ranks(const calls_library& library) {
     const std::string path = find_mpi_library();
-    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL); // MPI loads parts of itself
-    if (library == nullptr) {
+    void* const mpi = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL); // MPI loads parts of itself
+    if (mpi == nullptr) {
         throw failure(fmt::format("{} cannot be loaded: {}", path, dlerror()));
     }
-    const auto start = reinterpret_cast<calls::target* (*)(int*)>(dlsym(library, "warpfold_mpi_calls"));
+    const auto start = reinterpret_cast<const calls::rank_setup* (*)()>(dlsym(mpi, "warpfold_mpi_rank"));
     if (start == nullptr) {
         throw failure(fmt::format("{} is not this command's library", path));
     }
-    int rank = 0;
-    calls::target* const target = start(&rank);
-    if (rank != 0) {
+    const calls::rank_setup* const setup = start();
+    if (setup->comm.rank() != 0) {
         const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (nowhere >= 0) {
             dup2(nowhere, STDOUT_FILENO);
             close(nowhere);
         }
     }
-    return *target;
+    return std::unique_ptr<calls::target>(library.calls(setup));
+}
+
+std::unique_ptr<calls::target> target_over_gpus(const calls_library& library, std::optional<int> gpus) {
+    const int there = library.gpus();
+    if (gpus.value_or(1) > there) {
+        throw failure(
+            fmt::format("--gpus: {} are asked for, and there {} {}", *gpus, there == 1 ? "is" : "are", there));
+    }
+    return std::make_unique<over_threads>(library, gpus.value_or(there));
 }
 
 } // namespace warpfold::tool

@@ -29,23 +29,22 @@ void* load(const std::string& path, int flags) {
     return handle;
 }
 
-// What the library's one symbol returns.
-template <class Interface>
-Interface& load_interface(const std::string& path, const char* symbol, const char* what) {
-    void* library = load(path, RTLD_NOW | RTLD_LOCAL);
-    using entry_point = Interface* (*)();
-    const auto entry = reinterpret_cast<entry_point>(::dlsym(library, symbol));
-    Interface* interface = entry != nullptr ? entry() : nullptr;
-    if (interface == nullptr) {
+template <class Function>
+Function* function_of(void* library, const std::string& path, const char* symbol, const char* what) {
+    const auto found = reinterpret_cast<Function*>(::dlsym(library, symbol));
+    if (found == nullptr) {
         throw failure(fmt::format("{} is no library of {}", path, what));
     }
-    return *interface;
+    return found;
+}
+
+calls_library calls_of(void* library, const std::string& path) {
+    return {function_of<calls::target*(const calls::rank_setup*)>(library, path, "warpfold_calls", "calls"),
+            function_of<int()>(library, path, "warpfold_gpus", "calls")};
 }
 
 // The CUDA runtime of the device, and then the library that needs it.
-template <class Interface>
-Interface& load_library(device_kind kind, const device_options& options, const std::string& path, const char* symbol,
-                        const char* what) {
+void* load_with_runtime(device_kind kind, const device_options& options, const std::string& path) {
     if (kind == device_kind::software) {
         set_software_environment(options);
         const auto runtime = find_software_runtime();
@@ -55,7 +54,7 @@ Interface& load_library(device_kind kind, const device_options& options, const s
         // First and with global symbols: the library then loads no other runtime.
         load(*runtime, RTLD_NOW | RTLD_GLOBAL);
     }
-    return load_interface<Interface>(path, symbol, what);
+    return load(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 } // namespace
@@ -124,16 +123,19 @@ void set_software_environment(const device_options& options) {
 bool has_gpu() { return !installed_gpus().gpus.empty(); }
 
 ladder::ladder_engine& load_ladder_engine(device_kind kind, const device_options& options) {
-    return load_library<ladder::ladder_engine>(kind, options, find_ladder_engine(), "warpfold_ladder_engine",
-                                               "ladders");
+    const std::string path = find_ladder_engine();
+    void* const library = load_with_runtime(kind, options, path);
+    return *function_of<ladder::ladder_engine*()>(library, path, "warpfold_ladder_engine", "ladders")();
 }
 
-calls::target& load_calls(device_kind kind, const device_options& options) {
-    return load_library<calls::target>(kind, options, find_calls_library(), "warpfold_calls", "calls");
+calls_library load_calls(device_kind kind, const device_options& options) {
+    const std::string path = find_calls_library();
+    return calls_of(load_with_runtime(kind, options, path), path);
 }
 
-calls::target& load_host_calls() {
-    return load_interface<calls::target>(find_host_calls_library(), "warpfold_calls", "calls");
+calls_library load_host_calls() {
+    const std::string path = find_host_calls_library();
+    return calls_of(load(path, RTLD_NOW | RTLD_LOCAL), path);
 }
 
 } // namespace warpfold::tool

@@ -9,6 +9,7 @@
 
 #include "ladder/engine/engine.hpp"
 #include "tool/arrays/calls.hpp"
+#include "tool/ranks/ranks.hpp"
 
 namespace warpfold::tool {
 
@@ -41,9 +42,9 @@ void set_software_environment(const device_options& options);
 [[nodiscard]] ladder::ladder_engine& load_ladder_engine(device_kind kind, const device_options& options);
 
 // The same for the library's calls on a GPU.
-[[nodiscard]] calls::target& load_calls(device_kind kind, const device_options& options);
+[[nodiscard]] calls_library load_calls(device_kind kind, const device_options& options);
 
 // The library's calls on the host's cores.
-[[nodiscard]] calls::target& load_host_calls();
+[[nodiscard]] calls_library load_host_calls();
 
 } // namespace warpfold::tool

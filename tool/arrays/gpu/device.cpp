@@ -1,24 +1,58 @@
 // SPDX-License-Identifier: MIT
-// The shared library's one way in.
+// The shared library's ways in.
+#include <exception>
+
 #include "tool/arrays/gpu/calls.hpp"
+#include "warpfold/any_communicator.hpp"
 
+namespace warpfold::calls {
 namespace {
-
-using namespace warpfold::calls;
 
 class on_gpu final : public target {
 public:
-    std::string device() const override { return gpu_name(); }
-    std::string sum(const sum_request& q) override { return gpu_sum(q); }
-    std::string reduce(const reduce_request& q) override { return gpu_reduce(q); }
-    void scan(const scan_request& q) override { gpu_scan(q); }
-    void histogram(const histogram_request& q) override { gpu_histogram(q); }
-    void convolve(const convolve_request& q) override { gpu_convolve(q); }
+    explicit on_gpu(const rank_setup& rank) : rank_(rank) {}
+    std::string device() const override {
+        use_gpu(rank_);
+        return gpu_name();
+    }
+    bool has_results() const override { return rank_.comm.rank() == 0; }
+    std::string sum(const sum_request& q) override {
+        use_gpu(rank_);
+        return gpu_sum(rank_, q);
+    }
+    std::string reduce(const reduce_request& q) override {
+        use_gpu(rank_);
+        return gpu_reduce(rank_, q);
+    }
+    void scan(const scan_request& q) override {
+        use_gpu(rank_);
+        gpu_scan(rank_, q);
+    }
+    void histogram(const histogram_request& q) override {
+        use_gpu(rank_);
+        gpu_histogram(rank_, q);
+    }
+    void convolve(const convolve_request& q) override {
+        use_gpu(rank_);
+        gpu_convolve(rank_, q);
+    }
+
+private:
+    rank_setup rank_;
 };
 
 } // namespace
+} // namespace warpfold::calls
 
-extern "C" __attribute__((visibility("default"))) target* warpfold_calls() {
-    static on_gpu one;
-    return &one;
+extern "C" __attribute__((visibility("default"))) warpfold::calls::target*
+warpfold_calls(const warpfold::calls::rank_setup* rank) {
+    return new warpfold::calls::on_gpu(*rank);
+}
+
+extern "C" __attribute__((visibility("default"))) int warpfold_gpus() {
+    try {
+        return warpfold::calls::gpu_count();
+    } catch (const std::exception&) {
+        return 0;
+    }
 }

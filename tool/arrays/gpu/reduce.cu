@@ -3,9 +3,18 @@
 #include "tool/arrays/gpu/calls.hpp"
 #include "tool/arrays/gpu/memory.cuh"
 #include "tool/arrays/run_reduce.hpp"
+#include "warpfold/ranks.cuh"
 #include "warpfold/reduce.cuh"
 
 namespace warpfold::calls {
+
+int gpu_count() {
+    int count = 0;
+    WARPFOLD_CHECK_CUDA(cudaGetDeviceCount(&count));
+    return count;
+}
+
+void use_gpu(const rank_setup& rank) { WARPFOLD_CHECK_CUDA(cudaSetDevice(rank.place % gpu_count())); }
 
 std::string gpu_name() {
     int device = 0;
@@ -15,8 +24,8 @@ std::string gpu_name() {
     return facts.name;
 }
 
-std::string gpu_reduce(const reduce_request& q) {
-    gpu_memory memory;
+std::string gpu_reduce(const rank_setup& rank, const reduce_request& q) {
+    memory_over<gpu_memory> memory(rank);
     return run_reduce(memory, q);
 }
 

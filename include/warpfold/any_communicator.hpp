@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Any communicator as one type, so that the tests of primitives are compiled once.
+// Any communicator as one type, so that calls over ranks are compiled once for all.
+//
+//      as_any any(comm);                              // comm: a communicator (communicator.hpp), which outlives it
+//      any_communicator& ranks = any;
+//      double total = reduce(host{}.over(ranks), part, n);
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "warpfold/communicator.hpp"
 
-namespace warpfold::tests {
+namespace warpfold {
 
 class any_communicator {
 public:
@@ -47,10 +50,4 @@ private:
     Comm& comm_;
 };
 
-// Those of primitives.hpp and chunked.hpp on the host; in primitives_on_host.cpp and chunked_on_host.cpp.
-void check_host_primitives(any_communicator& comm, std::uint64_t n, unsigned seed);
-void check_host_chunked(any_communicator& comm, std::uint64_t n, unsigned seed);
-void check_host_chunked_file(any_communicator& comm, const std::string& path);
-void check_host_chunked_faults(any_communicator& comm);
-
-} // namespace warpfold::tests
+} // namespace warpfold

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// What the calls of a target over ranks share; there may be one rank. `Memory` is where a rank's arrays are: see host_memory.hpp
+// and gpu/memory.cuh.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "tool/arrays/family.hpp"
+#include "warpfold/any_communicator.hpp"
+#include "warpfold/chunked.hpp"
+#include "warpfold/ranks.hpp"
+
+namespace warpfold::calls {
+
+// A rank's part of n things.
+struct share {
+    share(std::uint64_t n, int rank, int ranks) {
+        const auto r = static_cast<std::uint64_t>(rank), p = static_cast<std::uint64_t>(ranks);
+        first = n / p * r + std::min(r, n % p);
+        count = n / p + (r < n % p ? 1 : 0);
+    }
+    share(std::uint64_t n, const any_communicator& comm) : share(n, comm.rank(), comm.size()) {}
+
+    std::uint64_t first, count;
+};
+
+// A rank's part of the elements.
+class part_source final : public array_source {
+public:
+    part_source(const array_source& whole, const any_communicator& comm) : whole_(whole), part_(whole.size(), comm) {}
+    [[nodiscard]] array_type type() const override { return whole_.type(); }
+    [[nodiscard]] std::uint64_t size() const override { return part_.count; }
+    [[nodiscard]] std::uint64_t first() const { return part_.first; }
+    void read(std::uint64_t first, void* to, std::uint64_t count) const override {
+        whole_.read(part_.first + first, to, count);
+    }
+
+private:
+    const array_source& whole_;
+    share part_;
+};
+
+// A rank's memory, whose target is that of all ranks.
+template <class Memory>
+class memory_over : public Memory {
+public:
+    explicit memory_over(const rank_setup& of) : rank_(of) {}
+
+    [[nodiscard]] any_communicator& comm() const { return rank_.comm; }
+    [[nodiscard]] result_route& results() const { return rank_.results; }
+    [[nodiscard]] auto on() const { return Memory::on().over(rank_.comm); }
+    [[nodiscard]] bool is_first() const { return rank_.comm.rank() == 0; }
+    [[nodiscard]] chunked_options options(const passage& how) const {
+        chunked_options options = options_of(how);
+        if (!is_first()) {
+            options.progress = {};
+        }
+        return options;
+    }
+    // work(), whose exceptions are told to the other ranks. All of them make this call, on as many elements in all.
+    template <class Work>
+    auto together(const char* call, array_type type, std::uint64_t elements, std::uint64_t settings,
+                  const Work& work) const {
+        const auto ranks = on();
+        return detail::call_frame<std::remove_const_t<decltype(ranks)>>::run(ranks, call, [&] {
+            const detail::rank_signature signature{
+                call, std::string(report::name_of(type)), 0, settings, elements, "elements in the file"};
+            detail::gather(ranks, signature, 0, detail::no_value{});
+            return work();
+        });
+    }
+
+private:
+    rank_setup rank_;
+};
+
+} // namespace warpfold::calls
