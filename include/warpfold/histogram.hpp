@@ -202,6 +202,12 @@ void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weig
     constexpr const char* call = "weighted_histogram_nd";
     detail::with_points(in, n, bins, call, [&](const auto& samples, const auto& of) {
         auto* const place = detail::count_place(on, sums, of.bins, call);
+        if constexpr (detail::sized_range<Weights>) {
+            if (std::size(weights) < n) {
+                throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(n) +
+                                       " samples, and " + std::to_string(std::size(weights)) + " weights");
+            }
+        }
         static_assert(detail::weight_sum<std::remove_pointer_t<decltype(place)>>, "sums have 32 or 64 bits");
         detail::histogram_engine<On>::weigh(on, samples, detail::data_of(weights), n, place, of, mode, call);
     });

@@ -21,6 +21,17 @@ namespace warpfold::tests {
 // Chunks of a few elements.
 inline chunked_options small_chunks(unsigned seed) { return {.chunk_bytes = 4 + 60 * (seed % 7), .threads = 1}; }
 
+// A user's type with a member of that name.
+struct numbered {
+    double value;
+    std::uint64_t index;
+};
+struct add_numbered {
+    WARPFOLD_HD numbered operator()(const numbered& a, const numbered& b) const {
+        return {a.value + b.value, a.index + b.index};
+    }
+};
+
 template <class On>
 void check_chunked_folds(const On& on, const std::vector<std::uint64_t>& split, unsigned seed) {
     const std::uint64_t n = split.back();
@@ -50,6 +61,11 @@ void check_chunked_folds(const On& on, const std::vector<std::uint64_t>& split, 
     }
     EXPECT_EQ(chunked_reduce(on, part_of(maps, split, on.comm->rank()), then{}, affine{3, 5}, how),
               reduce(host{1}, maps, then{}, affine{3, 5}));
+
+    const std::vector<numbered> ones(part.size(), numbered{1, 2});
+    const numbered counted = chunked_reduce(on, ones, add_numbered{}, numbered{0, 0}, how);
+    EXPECT_EQ(counted.value, static_cast<double>(n));
+    EXPECT_EQ(counted.index, 2 * n);
 
     const auto floats = any_numbers<double>(n, seed);
     const auto my_floats = part_of(floats, split, on.comm->rank());
@@ -161,6 +177,22 @@ void check_chunked_faults(const On& on) {
         ADD_FAILURE() << "nothing was thrown";
     } catch (const std::exception& e) {
         EXPECT_NE(std::string(e.what()).find("the sensor is gone"), std::string::npos) << e.what();
+    }
+    // The same behind the gather of the numbers of elements.
+    const std::vector<std::int32_t> five(5, 1);
+    chunked_options how;
+    how.progress = [&](std::uint64_t, std::uint64_t) {
+        if (on.comm->rank() == 1) {
+            throw std::runtime_error("the user has gone");
+        }
+    };
+    try {
+        (void)chunked_transform_reduce(on, five, times_index{}, sum{}, how);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const time_limit_error&) {
+        ADD_FAILURE() << "rank 1 has told nobody";
+    } catch (const std::exception& e) {
+        EXPECT_NE(std::string(e.what()).find("the user has gone"), std::string::npos) << e.what();
     }
     auto three = from_function<float>([left = 3](float* to, std::uint64_t) mutable -> std::uint64_t {
         *to = 0.5f;

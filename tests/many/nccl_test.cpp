@@ -249,6 +249,10 @@ TEST_F(nccl_test, wrong_calls) {
     EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
     EXPECT_NE(testing::internal::GetCapturedStderr().find("ncclAllReduce: rank 1 calls another function"),
               std::string::npos);
+    EXPECT_EQ(ncclAllReduce(data[2], data[2], 1, ncclUint32, ncclSum, comm(2), on(2)), ncclInvalidUsage)
+        << "the rank that had not come learns of it";
+    EXPECT_EQ(ncclAllReduce(p, p, std::size_t{1} << 62, ncclUint32, ncclSum, comm(0), on(0)), ncclInvalidArgument)
+        << "0 bytes modulo 2^64";
     ncclUniqueId id{};
     ncclComm_t c = nullptr;
     EXPECT_EQ(ncclCommInitRank(&c, 1, id, 0), ncclInvalidArgument);
@@ -257,6 +261,33 @@ TEST_F(nccl_test, wrong_calls) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(ncclCommInitRank(&c, 1, id, 0), ncclInvalidUsage);
     EXPECT_NE(testing::internal::GetCapturedStderr().find("the id is of another process"), std::string::npos);
+}
+
+// A rank of a lower number than all who are there.
+TEST_F(nccl_test, another_count_is_found_in_any_order) {
+    const std::vector<std::uint32_t*> data{allocate(0, 8), allocate(1, 8), allocate(2, 8)};
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+    for (const int r : {1, 0, 2}) {
+        std::uint32_t* const p = data[static_cast<std::size_t>(r)];
+        EXPECT_EQ(ncclAllReduce(p, p, r == 1 ? 4 : 8, ncclUint32, ncclSum, comm(r), on(r)), ncclSuccess);
+    }
+    EXPECT_EQ(ncclGroupEnd(), ncclInvalidUsage);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("ncclAllReduce: rank 0 calls another function"),
+              std::string::npos);
+    together([&](int r) { // the next call is not affected
+        std::uint32_t* const p = data[static_cast<std::size_t>(r)];
+        return ncclAllReduce(p, p, 8, ncclUint32, ncclSum, comm(r), on(r));
+    });
+}
+
+TEST_F(nccl_test, a_group_with_a_wrong_call_ends_for_all) {
+    const std::vector<std::uint32_t*> data{allocate(0, 8), allocate(1, 8), allocate(2, 8)};
+    ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+    EXPECT_EQ(ncclSend(data[0], 8, ncclUint32, 1, comm(0), on(0)), ncclSuccess);
+    EXPECT_EQ(ncclBroadcast(data[0], data[0], 8, ncclUint32, 7, comm(0), on(0)), ncclInvalidArgument) << "no such root";
+    EXPECT_EQ(ncclGroupEnd(), ncclInvalidArgument);
+    EXPECT_EQ(ncclRecv(data[1], 8, ncclUint32, 0, comm(1), on(1)), ncclInvalidArgument) << "the sender gave up";
 }
 
 } // namespace

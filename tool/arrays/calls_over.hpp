@@ -65,12 +65,10 @@ public:
     auto together(const char* call, array_type type, std::uint64_t elements, std::uint64_t settings,
                   const Work& work) const {
         const auto ranks = on();
-        return detail::call_frame<std::remove_const_t<decltype(ranks)>>::run(ranks, call, [&] {
-            const detail::rank_signature signature{
-                call, std::string(report::name_of(type)), 0, settings, elements, "elements in the file"};
-            detail::gather(ranks, signature, 0, detail::no_value{});
-            return work();
-        });
+        const detail::rank_signature signature{
+            call, std::string(report::name_of(type)), 0, settings, elements, "elements in the file"};
+        detail::gather(ranks, signature, 0, detail::no_value{});
+        return detail::call_frame<std::remove_const_t<decltype(ranks)>>::run(ranks, call, work);
     }
 
 private:

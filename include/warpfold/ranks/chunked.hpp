@@ -62,7 +62,9 @@ struct chunked_engine<over_ranks<On, Comm>> {
                 part.before = detail::first_index(on, signature, source.size());
             }
             std::uint64_t mine = 0;
-            const V value = chunked_engine<On>::fold(on.on, source, part, options, mine, call);
+            // A frame of its own: the others may have gathered the number of elements already.
+            const V value = call_frame<target>::run(
+                on, call, [&] { return chunked_engine<On>::fold(on.on, source, part, options, mine, call); });
             const auto all = detail::gather(on, signature, mine, value);
             n = all.all();
             if (n == 0) {
@@ -76,7 +78,7 @@ struct chunked_engine<over_ranks<On, Comm>> {
             for (std::size_t r = 0; r < all.n.size(); ++r) {
                 if (all.n[r] != 0) {
                     V one = all.value[r];
-                    if constexpr (requires { one.index; }) {
+                    if constexpr (Fold::locates) {
                         one.index += all.before(static_cast<int>(r));
                     }
                     total = fresh ? one : static_cast<V>(fold.more(total, one));

@@ -49,7 +49,7 @@ clique_table& table() {
 
 // Calls of this thread's group that wait for other ranks.
 struct waiting_call {
-    ncclComm_t comm;
+    std::shared_ptr<clique> all; // its communicator may be aborted meanwhile
     std::shared_ptr<meeting> at;
 };
 struct thread_group {
@@ -94,20 +94,29 @@ ncclResult_t wait_for_all(std::vector<waiting_call> calls) {
     ncclResult_t result = ncclSuccess;
     locked lock(all_devices().at(0).mutex());
     for (const waiting_call& c : calls) {
-        const ncclResult_t one = c.comm->all->wait(lock, c.at);
+        const ncclResult_t one = c.all->wait(lock, c.at);
         result = result == ncclSuccess ? one : result;
     }
     return result;
 }
 
-// post(clique, call): a call of a rank with its stream. Waits for the others here, or at the end of the group.
+// Whether the elements of all ranks have a number of bytes.
+bool has_size(std::size_t count, ncclDataType_t type, int ranks) {
+    std::size_t bytes = 0;
+    return !__builtin_mul_overflow(count, bytes_of(type) * static_cast<std::size_t>(ranks), &bytes);
+}
+
+// post(clique, call): a call of a rank with its stream, unless its other arguments are not `valid`. Waits for the others here,
+// or at the end of the group.
 template <class Post>
-ncclResult_t posted(ncclComm_t comm, cudaStream_t stream_handle, std::size_t count, ncclDataType_t type, Post&& post) {
+ncclResult_t posted(ncclComm_t comm, bool valid, cudaStream_t stream_handle, std::size_t count, ncclDataType_t type,
+                    Post&& post) {
     return guarded([&] {
-        if (comm == nullptr || static_cast<unsigned>(type) >= ncclNumTypes) {
+        if (comm == nullptr || !valid || static_cast<unsigned>(type) >= ncclNumTypes ||
+            !has_size(count, type, comm->all->ranks())) {
             return ncclInvalidArgument;
         }
-        waiting_call made{comm, nullptr};
+        waiting_call made{comm->all, nullptr};
         {
             context& gpu = all_devices().at(comm->device);
             const locked lock(gpu.mutex());
@@ -133,12 +142,12 @@ void require_memory(context& gpu, const void* at, std::size_t bytes) {
     }
 }
 
+bool is_rank(ncclComm_t comm, int rank) { return comm != nullptr && rank >= 0 && rank < comm->all->ranks(); }
+
 ncclResult_t collective_call(collective what, const char* name, const void* in, void* out, std::size_t count,
                              ncclDataType_t type, ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t on) {
-    if (static_cast<unsigned>(op) >= ncclNumOps || (comm != nullptr && (root < 0 || root >= comm->all->ranks()))) {
-        return ncclInvalidArgument;
-    }
-    return posted(comm, on, count, type, [&](clique& all, rank_call call) {
+    const bool valid = static_cast<unsigned>(op) < ncclNumOps && is_rank(comm, root);
+    return posted(comm, valid, on, count, type, [&](clique& all, rank_call call) {
         const sizes used = sizes_of(what, call, comm->rank, root, static_cast<std::size_t>(all.ranks()));
         require_memory(*call.gpu, in, used.in);
         require_memory(*call.gpu, out, used.out);
@@ -147,8 +156,6 @@ ncclResult_t collective_call(collective what, const char* name, const void* in, 
         return all.join(what, name, op, root, comm->rank, call);
     });
 }
-
-bool has_peer(ncclComm_t comm, int peer) { return comm != nullptr && peer >= 0 && peer < comm->all->ranks(); }
 
 ncclComm_t make(std::shared_ptr<clique> all, int rank, int device) {
     return new ncclComm{std::move(all), rank, device};
@@ -309,10 +316,7 @@ ncclResult_t ncclAllGather(const void* in, void* out, size_t count, ncclDataType
 }
 
 ncclResult_t ncclSend(const void* data, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t on) {
-    if (!has_peer(comm, peer)) {
-        return ncclInvalidArgument;
-    }
-    return posted(comm, on, count, type, [&](clique& all, rank_call call) {
+    return posted(comm, is_rank(comm, peer), on, count, type, [&](clique& all, rank_call call) {
         call.in = data;
         require_memory(*call.gpu, data, call.count * bytes_of(type));
         return all.send(comm->rank, peer, call);
@@ -320,10 +324,7 @@ ncclResult_t ncclSend(const void* data, size_t count, ncclDataType_t type, int p
 }
 
 ncclResult_t ncclRecv(void* data, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t on) {
-    if (!has_peer(comm, peer)) {
-        return ncclInvalidArgument;
-    }
-    return posted(comm, on, count, type, [&](clique& all, rank_call call) {
+    return posted(comm, is_rank(comm, peer), on, count, type, [&](clique& all, rank_call call) {
         call.out = data;
         require_memory(*call.gpu, data, call.count * bytes_of(type));
         return all.receive(peer, comm->rank, call);
@@ -344,8 +345,14 @@ ncclResult_t ncclGroupEnd() {
     }
     std::vector<waiting_call> calls = std::exchange(group.calls, {});
     const ncclResult_t before = std::exchange(group.result, ncclSuccess);
-    // After an error other ranks may wait for ever, as NCCL's do.
-    return before != ncclSuccess ? before : guarded([&] { return wait_for_all(std::move(calls)); });
+    if (before != ncclSuccess) { // nobody shall wait for the rest of the group, nor use its streams
+        const locked lock(all_devices().at(0).mutex());
+        for (const waiting_call& c : calls) {
+            clique::give_up(*c.at, before);
+        }
+        return before;
+    }
+    return guarded([&] { return wait_for_all(std::move(calls)); });
 }
 
 } // extern "C"

@@ -122,26 +122,30 @@ ncclResult_t begin(const std::string& name, std::span<const rank_call> calls, st
 std::shared_ptr<meeting> clique::join(collective what, const char* name, ncclRedOp_t op, int root, int rank,
                                       const rank_call& with) {
     const std::uint64_t number = ++last_[static_cast<std::size_t>(rank)];
-    const auto [place, first] = begun_.try_emplace(number, agreed{what, op, root, nullptr});
-    agreed& now = place->second;
+    const agreed mine{what, op, root, with.count, with.type};
+    const auto [place, first] = begun_.try_emplace(number, begun{mine, nullptr});
     if (first) {
-        now.at = std::make_shared<meeting>();
-        now.at->name = name;
-        now.at->calls.resize(last_.size());
+        place->second.at = std::make_shared<meeting>();
+        place->second.at->name = name;
+        place->second.at->calls.resize(last_.size());
     }
-    const std::shared_ptr<meeting> at = now.at;
+    const bool agrees = place->second.in == mine;
+    const std::shared_ptr<meeting> at = place->second.at;
     at->calls[static_cast<std::size_t>(rank)] = with;
-    const auto& other = *std::ranges::find_if(at->calls, [](const auto& c) { return c.has_value(); });
-    if (now.what != what || now.op != op || now.root != root || other->count != with.count ||
-        other->type != with.type) {
+    const bool is_last = ++at->there == last_.size();
+    if (is_last) {
+        begun_.erase(place);
+    }
+    if (at->done) { // it was given up
+        return at;
+    }
+    if (!agrees) {
         report(std::string(name) + ": rank " + std::to_string(rank) + " calls another function than others (" +
                at->name + "), or with another count, type, operation or root");
-        begun_.erase(place);
         finish(*at, ncclInvalidUsage);
         return at;
     }
-    if (++at->there == last_.size()) {
-        begun_.erase(place);
+    if (is_last) {
         const std::vector<rank_call> calls = calls_of(*at);
         const std::uint64_t bytes = with.count * bytes_of(with.type);
         const std::string title = at->name + " of " + std::to_string(bytes) + " bytes";
@@ -164,7 +168,7 @@ std::shared_ptr<meeting> clique::transfer(std::size_t side, queue& own, queue& o
         other.pop_front();
     }
     at->calls[side] = with;
-    if (++at->there < 2) {
+    if (++at->there < 2 || at->done) { // the other one may have given it up
         return at;
     }
     const std::vector<rank_call> both = calls_of(*at);
@@ -197,6 +201,12 @@ ncclResult_t clique::wait(locked& lock, const std::shared_ptr<meeting>& at) {
         came().wait(lock, is_over);
     }
     return at->done ? at->result : ncclInternalError;
+}
+
+void clique::give_up(meeting& at, ncclResult_t result) {
+    if (!at.done) {
+        finish(at, result);
+    }
 }
 
 void clique::abort() {

@@ -18,7 +18,7 @@
 
 namespace softgpu::runtime::nccl {
 
-// A call that some ranks have made.
+// A call that some ranks have made. One that has ended in an error is there until all of them have come.
 struct meeting {
     std::string name;                            // "ncclAllReduce"
     std::vector<std::optional<rank_call>> calls; // by rank; of a transfer the sender's and the receiver's
@@ -40,16 +40,25 @@ public:
     std::shared_ptr<meeting> receive(int from, int to, const rank_call& with);
     // Waits until all ranks have come, or the clique is aborted. Says so once if that takes a minute.
     ncclResult_t wait(locked& lock, const std::shared_ptr<meeting>& at);
+    // Ends the call for all its ranks, also for those that have not come yet.
+    static void give_up(meeting& at, ncclResult_t result);
     // Ends all waits.
     void abort();
     [[nodiscard]] bool is_aborted() const noexcept { return aborted_; }
 
 private:
-    // A collective call, with what all ranks have to agree in.
+    // What all ranks have to agree in.
     struct agreed {
         collective what;
         ncclRedOp_t op;
         int root;
+        std::size_t count;
+        ncclDataType_t type;
+
+        bool operator==(const agreed&) const = default;
+    };
+    struct begun {
+        agreed in;
         std::shared_ptr<meeting> at;
     };
     using queue = std::deque<std::shared_ptr<meeting>>;
@@ -57,7 +66,7 @@ private:
     std::shared_ptr<meeting> transfer(std::size_t side, queue& own, queue& other, const rank_call& with);
 
     std::vector<std::uint64_t> last_;                      // by rank: the number of its last collective call
-    std::map<std::uint64_t, agreed> begun_;                // by number
+    std::map<std::uint64_t, begun> begun_;                 // by number
     std::map<std::pair<int, int>, queue> sent_, received_; // that are not matched, by both ranks
     bool aborted_ = false;
 };

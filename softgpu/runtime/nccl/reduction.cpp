@@ -49,6 +49,13 @@ Number combined(Number a, Number b, ncclRedOp_t op) {
     }
 }
 
+template <class Number>
+Number divided(Number total, std::size_t ranks) {
+    using wide = std::conditional_t<std::is_floating_point_v<Number>, Number,
+                                    std::conditional_t<std::is_signed_v<Number>, std::int64_t, std::uint64_t>>;
+    return static_cast<Number>(static_cast<wide>(total) / static_cast<wide>(ranks));
+}
+
 template <class Type>
 std::vector<std::byte> fold(std::span<const void* const> in, std::size_t count, ncclRedOp_t op) {
     using stored = typename Type::stored;
@@ -64,8 +71,7 @@ std::vector<std::byte> fold(std::span<const void* const> in, std::size_t count, 
             total = Type::rounded(combined(Type::value(total), Type::value(read(rank, k)), op));
         }
         if (op == ncclAvg) {
-            total = Type::rounded(
-                static_cast<typename Type::number>(Type::value(total) / static_cast<typename Type::number>(in.size())));
+            total = Type::rounded(divided(Type::value(total), in.size()));
         }
         std::memcpy(out.data() + k * sizeof(stored), &total, sizeof(stored));
     }

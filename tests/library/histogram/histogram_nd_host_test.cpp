@@ -75,6 +75,8 @@ TEST(HistogramNdOnHost, BadArguments) {
         weighted_histogram_nd(host{}, in, static_cast<const float*>(nullptr), 10, counts, std::tuple{ten, two}),
         invalid_argument);
     EXPECT_THROW(weighted_histogram_nd(host{}, in, x.data(), 10, counts, std::tuple{ten, ten}), invalid_argument);
+    const std::vector<float> one_weight(1);
+    EXPECT_THROW(weighted_histogram_nd(host{}, in, one_weight, 10, counts, std::tuple{ten, two}), invalid_argument);
     EXPECT_THROW(histogram_nd(host{}, in, 10, counts.data(), std::tuple{ten, edge_bins(edges)}), invalid_argument);
     EXPECT_THROW(histogram_nd(host{}, std::tuple{x.data(), static_cast<const float*>(nullptr)}, 10, counts,
                               std::tuple{ten, two}),

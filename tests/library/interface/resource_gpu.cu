@@ -113,6 +113,17 @@ struct stream_last : counts_of_resource, tests::only_synchronous {
         give(stream.handle, memory, bytes, alignment);
     }
 };
+// A reference to another one, as RMM's are.
+struct reference {
+    void* allocate(stream_view stream, std::size_t bytes, std::size_t alignment) const {
+        return to.allocate(stream, bytes, alignment);
+    }
+    void deallocate(stream_view stream, void* memory, std::size_t bytes, std::size_t alignment) const noexcept {
+        to.deallocate(stream, memory, bytes, alignment);
+    }
+
+    stream_first& to;
+};
 static_assert(stream_ordered_resource<stream_first> && stream_ordered_resource<stream_last>);
 static_assert(!stream_ordered_resource<only_synchronous> && !stream_ordered_resource<workspace>);
 template <class R>
@@ -267,12 +278,15 @@ TEST(resource, pointer_policy_and_workspace) {
     const on_device<float> in(std::vector<float>(n, 1));
     const auto policy = tuning::reduce_policy<>{.one_block_max_vectors = 64};
     EXPECT_EQ(reduce(gpu{}.with(&resource), in.data(), n), n);
+    EXPECT_THROW((void)gpu{}.with(static_cast<stream_first*>(nullptr)), invalid_argument);
     EXPECT_EQ(reduce(gpu{}.with(policy).with(resource), in.data(), n), n);
+    const reference named{resource};
+    EXPECT_EQ(reduce(gpu{}.with(named), in.data(), n), n);
     EXPECT_EQ(reduce(gpu{}.with(resource).with(policy).with(tuning::scan_policy<>{}), in.data(), n), n);
-    EXPECT_EQ(resource.allocations, 3u);
+    EXPECT_EQ(resource.allocations, 4u);
     workspace memory(reduce_workspace(sizeof(float), gpu{}.with(policy)));
     EXPECT_EQ(reduce(gpu{nullptr, &memory}.with(resource).with(policy), in.data(), n), n);
-    EXPECT_EQ(resource.allocations, 3u); // the workspace is enough
+    EXPECT_EQ(resource.allocations, 4u); // the workspace is enough
     EXPECT_TRUE(resource.there.empty());
 }
 

@@ -15,12 +15,14 @@ namespace warpfold::detail {
 // How a reduction continues from chunk to chunk. The engine folds a chunk, after map_at(first), by `op` into a
 // `folded`; result_at(in, first) converts that to a `value`; more(total, value) combines it with the earlier chunks.
 // `continues`: a chunk may be folded onto the earlier `folded`, and last() converts the total; the fold of no elements is
-// then defined. `before`: elements of the whole data before the first chunk. indexed_by<T>: `before` matters.
+// then defined. `locates`: a value is a located. `before`: elements of the whole data before the first chunk.
+// indexed_by<T>: `before` matters.
 template <class A, class Map, class Op>
 struct chunked_plain_fold {
     using folded = A;
     using value = A;
     static constexpr bool continues = true;
+    static constexpr bool locates = false;
     template <class T>
     static constexpr bool indexed_by = takes_index_v<Map, T>;
 
@@ -46,6 +48,7 @@ struct chunked_optional_fold {
     using folded = optional_value<A>;
     using value = A;
     static constexpr bool continues = true;
+    static constexpr bool locates = false;
     template <class T>
     static constexpr bool indexed_by = takes_index_v<Map, T>;
 
@@ -96,6 +99,7 @@ struct chunked_arg_fold {
     using folded = typename fold::folded;
     using value = located<T>;
     static constexpr bool continues = false;
+    static constexpr bool locates = true;
     template <class>
     static constexpr bool indexed_by = false;
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "warpfold/error.hpp"
 #include "warpfold/gpu/core/error.hpp"
@@ -76,7 +77,8 @@ class resource_ref {
 public:
     constexpr resource_ref() = default;
     template <class R>
-    constexpr explicit resource_ref(R& resource) : resource_(&resource), functions_(&functions_of_resource<R>::all) {}
+    constexpr explicit resource_ref(R& resource)
+        : resource_(const_cast<std::remove_const_t<R>*>(&resource)), functions_(&functions_of_resource<R>::all) {}
 
     // Throws out_of_memory, cuda_error and what the resource throws.
     [[nodiscard]] void* allocate(cudaStream_t stream, std::size_t bytes, bool& pooled) const {

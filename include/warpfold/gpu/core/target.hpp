@@ -29,8 +29,11 @@ struct over_ranks;
 namespace detail {
 
 template <class On, class Resource>
-constexpr On with_resource(On on, Resource& resource) {
-    on.resource = resource_ref(resource);
+constexpr On with_resource(On on, Resource* resource) {
+    if (resource == nullptr) {
+        throw invalid_argument("warpfold: with: the memory resource is a null pointer");
+    }
+    on.resource = resource_ref(*resource);
     return on;
 }
 
@@ -53,11 +56,11 @@ struct gpu {
     // The same target with another source of memory: a resource that outlives the target's calls, or a pointer to one.
     template <stream_ordered_resource Resource>
     [[nodiscard]] constexpr gpu with(Resource& resource) const {
-        return detail::with_resource(*this, resource);
+        return detail::with_resource(*this, &resource);
     }
     template <stream_ordered_resource Resource>
     [[nodiscard]] constexpr gpu with(Resource* resource) const {
-        return detail::with_resource(*this, *resource);
+        return detail::with_resource(*this, resource);
     }
     template <stream_ordered_resource Resource>
     void with(const Resource&& temporary) const = delete; // the target would outlive it
@@ -81,11 +84,11 @@ struct tuned_gpu : Target {
     }
     template <stream_ordered_resource Resource>
     [[nodiscard]] constexpr tuned_gpu with(Resource& resource) const {
-        return detail::with_resource(*this, resource);
+        return detail::with_resource(*this, &resource);
     }
     template <stream_ordered_resource Resource>
     [[nodiscard]] constexpr tuned_gpu with(Resource* resource) const {
-        return detail::with_resource(*this, *resource);
+        return detail::with_resource(*this, resource);
     }
     template <stream_ordered_resource Resource>
     void with(const Resource&& temporary) const = delete; // the target would outlive it
