@@ -9,7 +9,7 @@
 //
 // Complex numbers are std::complex, cuda::std::complex and thrust::complex of float or double, cuComplex and
 // cuDoubleComplex: pairs of real numbers. Each part of a result is the true sum, rounded once, as if it were the only one;
-// a NaN or an infinity of one part does not reach the other, except through a product.
+// a NaN or an infinity of one part does not reach the other, except through a product. The output is none of the inputs.
 //
 // Special values:
 //  - A sum of zero is +0, also for no elements and for elements that are all -0.

@@ -160,18 +160,20 @@ requires(!detail::array_like<In> && Active >= 1 && Active <= Channels &&
 namespace detail {
 
 // work(samples, of) gets the samples of all dimensions as one array of points, and their bins as one channel.
-template <class... In, class... Bins, class Work>
-void with_points(const std::tuple<In...>& in, std::uint64_t n, const std::tuple<Bins...>& bins, const char* call,
-                 const Work& work) {
-    const auto samples = std::apply(
-        [&](const auto&... each) {
-            (detail::check_array(detail::decayed(each), n, call), ...);
-            return detail::join_samples(detail::decayed(each)...);
-        },
-        in);
-    using Point = typename std::remove_cv_t<decltype(samples)>::point;
-    const auto bin = std::apply([](const auto&... each) { return detail::prepare_joint<Point>(each...); }, bins);
-    work(samples, detail::one_channel<std::remove_cv_t<decltype(bin)>>{bin, bin.bins});
+template <class On, class... In, class... Bins, class Work>
+void with_points(const On& on, const std::tuple<In...>& in, std::uint64_t n, const std::tuple<Bins...>& bins,
+                 const char* call, const Work& work) {
+    call_frame<On>::run(on, call, [&] {
+        const auto samples = std::apply(
+            [&](const auto&... each) {
+                (detail::check_array(detail::decayed(each), n, call), ...);
+                return detail::join_samples(detail::decayed(each)...);
+            },
+            in);
+        using Point = typename std::remove_cv_t<decltype(samples)>::point;
+        const auto bin = std::apply([](const auto&... each) { return detail::prepare_joint<Point>(each...); }, bins);
+        work(samples, detail::one_channel<std::remove_cv_t<decltype(bin)>>{bin, bin.bins});
+    });
 }
 
 template <class In, class Bins>
@@ -188,7 +190,7 @@ requires detail::are_dimensions_v<std::tuple<In...>, std::tuple<Bins...>>
 void histogram_nd(const On& on, const std::tuple<In...>& in, std::uint64_t n, Counts&& counts,
                   const std::tuple<Bins...>& bins, update mode = update::overwrite) {
     constexpr const char* call = "histogram_nd";
-    detail::with_points(in, n, bins, call, [&](const auto& samples, const auto& of) {
+    detail::with_points(on, in, n, bins, call, [&](const auto& samples, const auto& of) {
         detail::histogram_engine<On>::count(on, samples, n, detail::count_place(on, counts, of.bins, call), of, mode,
                                             call);
     });
@@ -200,7 +202,7 @@ requires detail::are_dimensions_v<std::tuple<In...>, std::tuple<Bins...>>
 void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weights& weights, std::uint64_t n,
                            Sums&& sums, const std::tuple<Bins...>& bins, update mode = update::overwrite) {
     constexpr const char* call = "weighted_histogram_nd";
-    detail::with_points(in, n, bins, call, [&](const auto& samples, const auto& of) {
+    detail::with_points(on, in, n, bins, call, [&](const auto& samples, const auto& of) {
         auto* const place = detail::count_place(on, sums, of.bins, call);
         if constexpr (detail::sized_range<Weights>) {
             if (std::size(weights) < n) {

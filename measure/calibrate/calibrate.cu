@@ -2,7 +2,7 @@
 // Measures the figures of a card that the model takes (docs/model.md) and writes them as JSON on standard output:
 //   calibrate [--brief]
 // --brief: a thousandth of the work, to see on the software GPU that it runs; its figures mean nothing there.
-// measure/session/card_file.py makes a card's file of the output. Exit status: 0; 1 with one line on stderr.
+// measure/calibrate/card_file.py makes a card's file of the output. Exit status: 0; 1 with one line on stderr.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -204,11 +204,12 @@ private:
         for (std::uint64_t k = 0; k < lines; ++k) {
             chain[k * line] = static_cast<std::uint32_t>(order[k] * line);
         }
-        const device_memory words(chain.size() * 4);
+        const device_memory words(chain.size() * 4), place(4);
+        WARPFOLD_CUDA_CHECK(cudaMemset(place.data(), 0, place.bytes()));
         WARPFOLD_CUDA_CHECK(cudaMemcpy(words.data(), chain.data(), words.bytes(), cudaMemcpyHostToDevice));
         return cycles([&](interval* out) {
-                   chase<From>
-                       <<<1, 1>>>(static_cast<const std::uint32_t*>(words.data()), loads, out, sink<std::uint32_t>());
+                   chase<From><<<1, 1>>>(static_cast<const std::uint32_t*>(words.data()), loads, out,
+                                         static_cast<std::uint32_t*>(place.data()));
                }) /
                loads;
     }

@@ -10,10 +10,10 @@ namespace warpfold::measure::calibrate {
 
 enum class level : int { l1, past_l1 };
 
-// One lane follows `chain`, whose words are places in it.
+// One lane follows `chain`, whose words are places in it, from where the last launch has stopped.
 template <level From>
-__global__ void chase(const std::uint32_t* chain, unsigned loads, interval* out, std::uint32_t* sink) {
-    std::uint32_t at = 0;
+__global__ void chase(const std::uint32_t* chain, unsigned loads, interval* out, std::uint32_t* place) {
+    std::uint32_t at = *place;
     for (unsigned pass = 0; pass < 2; ++pass) { // the first one fills the caches
         const unsigned long long start = clock64();
         for (unsigned k = 0; k < loads; ++k) {
@@ -27,7 +27,7 @@ __global__ void chase(const std::uint32_t* chain, unsigned loads, interval* out,
         out->first = start;
         out->last = end;
     }
-    *sink = at;
+    *place = at;
 }
 
 // The same in shared memory, by loads or by exchanges.

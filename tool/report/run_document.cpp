@@ -39,7 +39,7 @@ json parsed(const std::string& text, const char* what) {
 json launches_of(const json& launches) {
     struct group {
         launch_record sum;
-        std::uint64_t times = 0;
+        std::vector<launch_record> all;
     };
     std::vector<group> groups; // in the order of the first launches
     std::map<std::tuple<std::string, std::string>, std::size_t> places;
@@ -48,20 +48,17 @@ json launches_of(const json& launches) {
         const json shape = json::array({launch.grid, launch.block, launch.dynamic_shared_bytes});
         const auto [place, is_new] = places.emplace(std::tuple(launch.kernel, shape.dump()), groups.size());
         if (is_new) {
-            groups.push_back({launch, 1});
+            groups.push_back({launch, {}});
         } else {
-            group& same = groups[place->second];
-            same.sum.total.add(launch.total);
-            // The whole group's: none where one of the launches has none.
-            launch_record both = same.sum;
-            same.sum.predictions = predictions_of({std::move(both), launch});
-            ++groups[place->second].times;
+            groups[place->second].sum.total.add(launch.total);
         }
+        groups[place->second].all.push_back(launch);
     }
     json out = json::array();
-    for (const group& g : groups) {
+    for (group& g : groups) {
+        g.sum.predictions = predictions_of(g.all);
         json one = json_of(std::vector<launch_record>{g.sum}, true).front();
-        one["times"] = g.times;
+        one["times"] = g.all.size();
         out.push_back(std::move(one));
     }
     return out;
