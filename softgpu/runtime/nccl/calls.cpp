@@ -345,14 +345,17 @@ ncclResult_t ncclGroupEnd() {
     }
     std::vector<waiting_call> calls = std::exchange(group.calls, {});
     const ncclResult_t before = std::exchange(group.result, ncclSuccess);
-    if (before != ncclSuccess) { // nobody shall wait for the rest of the group, nor use its streams
-        const locked lock(all_devices().at(0).mutex());
+    return guarded([&] {
+        if (before == ncclSuccess || calls.empty()) {
+            return before == ncclSuccess ? wait_for_all(std::move(calls)) : before;
+        }
+        const locked lock(
+            all_devices().at(0).mutex()); // nobody shall wait for the rest of the group, nor use its streams
         for (const waiting_call& c : calls) {
             clique::give_up(*c.at, before);
         }
         return before;
-    }
-    return guarded([&] { return wait_for_all(std::move(calls)); });
+    });
 }
 
 } // extern "C"

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/ptx/error.hpp"
+#include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
 #include "softgpu/runtime/accounts/predictions.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
@@ -101,11 +103,15 @@ std::vector<int> registry::retire(fat_binary& binary) {
             ++at;
         }
     }
-    std::vector<int> devices;
-    for (const auto& [device, code] : binary.on) {
-        devices.push_back(device);
+    std::set<int> devices;
+    for (const auto& other : binaries_) {
+        if (other.get() == &binary || checking::current() != nullptr) {
+            for (const auto& [device, code] : other->on) {
+                devices.insert(device);
+            }
+        }
     }
-    return devices;
+    return {devices.begin(), devices.end()};
 }
 
 void registry::remove(fat_binary& binary, bool finished) {

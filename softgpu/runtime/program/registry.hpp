@@ -83,8 +83,9 @@ public:
 
     fat_binary& add_binary(const void* data);
     fat_binary& add_text(std::string ptx);
-    // Takes kernels and variables out of the tables, so that no further launch finds them. Gives the devices that have the
-    // code, on which it may still run.
+    // Takes kernels and variables out of the tables, so that no further launch finds them. Gives the devices whose work has to
+    // end before remove(): those that have the code; under checks all that have any, because running kernels hold records of
+    // earlier ones.
     std::vector<int> retire(fat_binary& binary);
     // Ends a binary that is retired. Not `finished`: the code is kept, because a kernel of it still runs.
     void remove(fat_binary& binary, bool finished);
