@@ -183,7 +183,7 @@ std::string kernel(std::string_view body, std::string_view declarations) {
         text << (n == 0 ? "" : ", ") << ".param .u64 p" << n;
     }
     text << ")\n{\n.reg .b64 %p<8>;\n.reg .b32 %i;\n.reg .b32 %r<32>;\n.reg .b64 %rd<32>;\n.reg .f32 %f<16>;\n"
-         << ".reg .f64 %fd<16>;\n.reg .b16 %h<16>;\n.reg .pred %q<16>;\n";
+         << ".reg .f64 %fd<16>;\n.reg .b16 %h<16>;\n.reg .b8 %b<4>;\n.reg .pred %q<16>;\n";
     for (std::size_t n = 0; n < kernel_parameters; ++n) {
         text << "ld.param.u64 %p" << n << ", [p" << n << "];\n";
     }

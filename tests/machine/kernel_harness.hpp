@@ -83,7 +83,7 @@ private:
 
 // "k(.param .u64 p0, ... p7)" around a body, with `declarations` at module scope. The body finds the parameters'
 // values in %p0 to %p7 (b64), its thread's number over the whole 1D grid in %i, and the registers %r0-%r31,
-// %rd0-%rd31, %f0-%f15, %fd0-%fd15, %h0-%h15 (b16), %q0-%q15 (pred).
+// %rd0-%rd31, %f0-%f15, %fd0-%fd15, %h0-%h15 (b16), %b0-%b3 (b8), %q0-%q15 (pred).
 [[nodiscard]] std::string kernel(std::string_view body, std::string_view declarations = {});
 
 // One launch of kernel(body) with 32-bit words out: thread number t writes words of its own at [%rd0 + ...]. The

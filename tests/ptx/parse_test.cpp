@@ -104,6 +104,8 @@ TEST(parse_instruction, suffixes) {
     EXPECT_EQ(v.space(), suffix::global);
     EXPECT_EQ(v.vector_width(), 2u);
     EXPECT_EQ(only("ld.shared::cta.u32 %r1, [tile];").space(), suffix::shared_cta);
+    const instruction one = only("ld.global.b32 { %r1 }, [ %rd1 + 0 ];"); // a list of one operand is that operand
+    EXPECT_EQ(one.operands.at(0).kind, operand_kind::reg);
 }
 
 TEST(parse_instruction, guards_and_places) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The Python GPU stacks on the software GPU: their small programs and, where the packages bring them, their own tests.
+"""The Python GPU stacks on the software GPU: their small programs and, where the packages bring them, their own tests; for
+Triton, whose package brings none, those of triton_tests.
 
 `./dev stacks` calls this with the Python of build/stacks/venv. Environment: WARPFOLD_TOOL, the command.
 """
@@ -12,10 +13,16 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
+import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 NOT_THERE = 77  # exit status of a smoke test whose packages are missing: ctest calls it skipped
+
+# Not in requirements.txt: its wheels are 5 GB.
+LARGE = ("triton_torch",)
 
 # name: packages whose versions the page names, environment of the program NAME_smoke.py.
 STACKS = {
@@ -23,6 +30,8 @@ STACKS = {
     "cupy": (("cupy-cuda13x",), {}),
     "tinygrad": (("tinygrad",), {"DEV": "CUDA"}),
     "cuda_core": (("cuda-core", "cuda-bindings"), {}),
+    "triton": (("triton",), {"TRITON_ALWAYS_COMPILE": "1", "TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
+    "triton_torch": (("torch", "triton"), {"TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
 }
 
 # Why a test of Numba fails, by the last lines of its message: the first expression that matches.
@@ -113,6 +122,20 @@ def alone(failures, limit):
     return again
 
 
+def module_result(name, status, seconds, read):
+    """What the results keep of a module: status and seconds of run(), `read` of its output."""
+    result = {"module": name, "seconds": round(seconds, 1), "over": status is not None, **read}
+    result["failures"] = [{"test": test, "reason": reason_of(message), "message": message[-400:]}
+                          for test, message in read["failures"]]
+    result["failed"] = len(result["failures"])
+    if status not in (0, 1, None):
+        result["died"] = status
+    print(f"{name}: {result['ran']} tests, {result['failed']} fail, {result['skipped']} skipped, {result['seconds']} s"
+          f"{'' if result['over'] else ', not over'}{', exit status ' + str(status) if 'died' in result else ''}",
+          file=sys.stderr, flush=True)
+    return result
+
+
 def numba_suite(limit, only):
     """Each module in a process of its own, for at most `limit` seconds; then each test that failed."""
     modules = []
@@ -120,21 +143,43 @@ def numba_suite(limit, only):
         if only and not re.search(only, module):
             continue
         status, output, seconds = run(["-m", "numba.runtests", module], limit)
-        result = {"module": module.removeprefix("numba.cuda.tests."), "seconds": round(seconds, 1), "over": status is not None,
-                  **read_unittest(output)}
-        result["failures"] = [{"test": test, "reason": reason_of(message), "message": message[-400:]}
-                              for test, message in alone(result["failures"], limit)]
-        result["failed"] = len(result["failures"])
-        if status not in (0, 1, None):
-            result["died"] = status
-        modules.append(result)
-        print(f"{result['module']}: {result['ran']} tests, {result['failed']} fail, {result['skipped']} skipped, "
-              f"{result['seconds']} s{'' if result['over'] else ', not over'}"
-              f"{', exit status ' + str(status) if 'died' in result else ''}", file=sys.stderr, flush=True)
+        read = read_unittest(output)
+        read["failures"] = alone(read["failures"], limit)
+        modules.append(module_result(module.removeprefix("numba.cuda.tests."), status, seconds, read))
     return modules
 
 
-SUITES = {"numba": numba_suite}
+def read_junit(file):
+    """The same as read_unittest(), of the file that pytest's --junitxml has written; of none: nothing ran."""
+    if not file.exists():
+        return {"ran": 0, "skipped": 0, "failed": 0, "failures": []}
+    tests = xml.etree.ElementTree.parse(file).getroot().iter("testcase")
+    answers = [(f"{test.get('classname')}.{test.get('name')}", {answer.tag: answer for answer in test}) for test in tests]
+    failures = [(name, answer.get("message", "") + "\n" + (answer.text or "")) for name, parts in answers
+                for tag, answer in parts.items() if tag in ("failure", "error")]
+    return {"ran": len(answers), "skipped": sum("skipped" in parts for _, parts in answers),
+            "failed": len(dict(failures)), "failures": failures}
+
+
+def triton_suite(limit, only):
+    """Each file of triton_tests in a process of its own, under all checks: a finding fails its test."""
+    modules = []
+    for file in sorted((HERE / "triton_tests").glob("test_*.py")):
+        if only and not re.search(only, file.stem):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            answers = pathlib.Path(folder, "answers.xml")
+            status, output, seconds = run(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "warpfold_pytest",
+                                           "--warpfold", "--warpfold-check", "all", f"--junitxml={answers}", str(file)], limit,
+                                          PYTHONPATH=f"{ROOT}/tool/pytest:{ROOT}/examples/triton_tests",
+                                          TRITON_CACHE_DIR=STACKS["triton"][1]["TRITON_CACHE_DIR"])
+            modules.append(module_result(file.stem, status, seconds, read_junit(answers)))
+        if status != 0:
+            print(output[-20000:], file=sys.stderr)
+    return modules
+
+
+SUITES = {"numba": numba_suite, "triton": triton_suite}
 
 
 def main():
@@ -163,7 +208,7 @@ def main():
     for name in chosen.names or STACKS:
         if not is_installed(name):
             print(f"{name}: not installed", file=sys.stderr)
-            failed = True
+            failed = failed or name in chosen.names or name not in LARGE
             continue
         result = results.setdefault(name, {})
         result["smoke"] = smoke(name)

@@ -43,6 +43,8 @@ def failures_table(suite):
             modules[reason].add(name)
         if "died" in module:
             modules[f"ended by status {module['died']}"].add(name)
+    if not modules:
+        return ["Nothing."]
     lines = ["| reason | tests | modules |", "| --- | ---: | --- |"]
     for reason, names in sorted(modules.items(), key=lambda item: (-tests[item[0]], item[0])):
         lines.append(f"| {reason} | {tests[reason] or '–'} | {', '.join(f'`{name}`' for name in sorted(names))} |")

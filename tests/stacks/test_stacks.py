@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the script of the stacks reads out of unittest's output, and the tables that it writes."""
+"""What the script of the stacks reads out of test runners' outputs, the tables that it writes, and the stand-in for ptxas."""
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -30,7 +31,68 @@ FAILED (failures=1, errors=1, skipped=1)
 """
 
 
+JUNIT = """<?xml version="1.0"?><testsuites><testsuite tests="4">
+<testcase classname="test_a" name="test_one" time="1"/>
+<testcase classname="test_a" name="test_two"><failure message="softgpu: race: in a kernel">text</failure></testcase>
+<testcase classname="test_a" name="test_three"><skipped message="no"/></testcase>
+<testcase classname="test_a" name="test_four"><error message="of a fixture">more</error></testcase>
+</testsuite></testsuites>"""
+
+
+# LLVM counts the lines of inline assembly as lines of the source: each of these is line 9 or 12.
+PTX = """.loc 1 9 20
+// begin inline asm
+.loc 1 9 20
+mov.u32 %r1, 0x0;
+.loc 1 10 20
+ld.global.b32 { %r1 }, [ %rd1 + 0 ];
+
+// end inline asm
+// begin inline asm
+{
+.reg .b32 t;
+.loc 1 14 5
+mov.b32 t, %r1;
+.loc 1 15 5
+}
+// end inline asm
+.loc 1 12 1
+ret;
+"""
+
+
+class StandInForPtxas(unittest.TestCase):
+    def ptxas(self, *arguments):
+        return subprocess.run(["sh", ROOT / "softgpu/runtime/ptxas/ptxas.sh", *arguments], capture_output=True, text=True, check=False)
+
+    def test_version_and_mistakes(self):
+        self.assertRegex(self.ptxas("--version").stdout, r"release \d+\.\d+, \d+ \d+\n$")
+        for arguments in ((), ("a.ptx",), ("-o", "b")):
+            answer = self.ptxas(*arguments)
+            self.assertEqual((answer.returncode, answer.stderr.count("\n")), (1, 1))
+
+    def test_lines_of_inline_assembly(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, out = pathlib.Path(folder, "a b.ptx"), pathlib.Path(folder, "a b.o")
+            source.write_text(PTX)
+            answer = self.ptxas("-lineinfo", "-v", "--regAllocOptLevel=2", "--gpu-name=sm_80", source, "-o", out)
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+            made = out.read_text().splitlines()
+        self.assertEqual([line.split()[2] for line in made if line.startswith(".loc")], ["9", "9", "9", "12", "12", "12"])
+        self.assertEqual([line for line in made if ".loc" not in line], [line for line in PTX.splitlines() if ".loc" not in line])
+
+
 class Stacks(unittest.TestCase):
+    def test_file_of_pytest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "answers.xml")
+            self.assertEqual(stacks.read_junit(file)["ran"], 0)
+            file.write_text(JUNIT)
+            read = stacks.read_junit(file)
+        self.assertEqual([read["ran"], read["failed"], read["skipped"]], [4, 2, 1])
+        self.assertEqual(read["failures"], [("test_a.test_two", "softgpu: race: in a kernel\ntext"),
+                                            ("test_a.test_four", "of a fixture\nmore")])
+
     def test_output_of_unittest(self):
         read = stacks.read_unittest(OUTPUT)
         self.assertEqual([read["ran"], read["failed"], read["skipped"]], [6, 2, 1])

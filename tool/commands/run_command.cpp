@@ -146,6 +146,7 @@ int run_watched(const run_options& o, const std::vector<std::string>& arguments,
     }
     if (o.check) {
         ::setenv("SOFTGPU_CHECK", o.check->c_str(), 1);
+        ::setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 0); // each tensor is an allocation with bounds of its own
         findings.emplace(folder, "findings", "SOFTGPU_CHECK_JSON", o.check_json);
     }
     const program_end end = run_program(arguments);

@@ -174,4 +174,5 @@ def pytest_load_initial_conftests(early_config):
     except OSError:
         _start_again(early_config)
     os.environ["SOFTGPU_CHECK"] = checks
+    os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")  # each tensor is an allocation with bounds of its own
     early_config.pluginmanager.register(_Findings(gpu, checks), "warpfold-findings")

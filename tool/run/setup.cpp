@@ -11,16 +11,28 @@
 #include "report/text.hpp"
 #include "tool/error.hpp"
 #include "tool/run/locate.hpp"
+#include "tool/run/software_gpu.hpp"
 
 namespace warpfold::tool {
 namespace {
 
-// What clients must be told to hand over PTX instead of machine code; the caller's own values stay. CuPy's own libraries (its
-// accelerators) hold machine code only, for all but the newest architecture.
-constexpr std::pair<const char*, const char*> client_variables[] = {
-    {"CUPY_COMPILE_WITH_PTX", "1"},
-    {"CUPY_ACCELERATORS", ""},
-};
+constexpr unsigned newest_for_triton = 80; // what it makes for sm_90 needs wgmma and tensor maps
+
+std::vector<std::pair<std::string, std::string>> find_client_variables(const std::string& folder) {
+    std::vector<std::pair<std::string, std::string>> variables{
+        {"CUPY_COMPILE_WITH_PTX", "1"},
+        {"CUPY_ACCELERATORS", ""}, // CuPy's compiled libraries: machine code for all but the newest architecture
+    };
+    if (const auto assembler = find_beside_runtime("ptxas")) {
+        variables.emplace_back("TRITON_PTXAS_PATH", *assembler);
+        variables.emplace_back("TRITON_PTXAS_BLACKWELL_PATH", *assembler); // for sm_90 too
+        variables.emplace_back("TRITON_LIBCUDA_PATH", folder);
+        if (chosen_card()->compute_capability() > newest_for_triton) {
+            variables.emplace_back("TRITON_OVERRIDE_ARCH", fmt::format("sm{}", newest_for_triton));
+        }
+    }
+    return variables;
+}
 
 void prepend(const char* variable, const std::string& value) {
     const char* before = std::getenv(variable);
@@ -73,6 +85,7 @@ linker_setup find_setup() {
         throw failure(
             fmt::format("the dynamic linker takes no folder with a colon or semicolon in its name: {}", setup.folder));
     }
+    setup.client_variables = find_client_variables(setup.folder);
     return setup;
 }
 
@@ -84,8 +97,8 @@ void set_linker_environment(const linker_setup& setup) {
     if (preload.find(' ') == std::string::npos) { // LD_PRELOAD is separated by blanks too
         prepend("LD_PRELOAD", preload);
     }
-    for (const auto& [name, value] : client_variables) {
-        ::setenv(name, value, 0);
+    for (const auto& [name, value] : setup.client_variables) {
+        ::setenv(name.c_str(), value.c_str(), 0);
     }
 }
 
@@ -98,8 +111,9 @@ std::string explain_setup(const linker_setup& setup, const std::string& program,
     for (const std::string& path : setup.preloaded) {
         text += fmt::format("setup: loaded before the program: {}\n", path);
     }
-    for (const auto& [name, value] : client_variables) {
-        text += fmt::format("setup: {}={}\n", name, std::getenv(name) != nullptr ? std::getenv(name) : value);
+    for (const auto& [name, value] : setup.client_variables) {
+        const char* const own = std::getenv(name.c_str());
+        text += fmt::format("setup: {}={}\n", name, own != nullptr ? own : value.c_str());
     }
     return text;
 }

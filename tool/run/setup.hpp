@@ -4,21 +4,24 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tool/run/elf_facts.hpp"
 
 namespace warpfold::tool {
 
-// What the dynamic linker is told.
+// What the dynamic linker and the clients are told.
 struct linker_setup {
     std::string folder;                 // searched first: libcudart.so.13, libcudart.so.12, libcuda.so.1, libnccl.so.2
     std::vector<std::string> preloaded; // loaded first, in this order
+    // What clients must be told to hand over PTX that runs here, in place of machine code; the caller's own values stay.
+    std::vector<std::pair<std::string, std::string>> client_variables;
 };
 
 // Throws failure if the software GPU is not there, or if its folder's name cannot be told to the linker.
 [[nodiscard]] linker_setup find_setup();
-// Sets LD_LIBRARY_PATH and LD_PRELOAD for the program.
+// Sets LD_LIBRARY_PATH, LD_PRELOAD and the clients' variables for the program.
 void set_linker_environment(const linker_setup& setup);
 // How the program's calls reach the software GPU, as lines of text. facts: of the program; empty: no ELF file.
 [[nodiscard]] std::string explain_setup(const linker_setup& setup, const std::string& program,

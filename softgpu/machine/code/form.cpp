@@ -74,6 +74,8 @@ unsigned operand_bytes(const form& f, unsigned index) {
     }
 }
 
+unsigned part_bytes(const form& f) { return std::max(2u, ptx::bytes_of(f.type[0]) / f.parts); }
+
 unsigned destination_bytes(const form& f) {
     const unsigned own = std::max(2u, ptx::bytes_of(f.type[0]));
     switch (f.op) {

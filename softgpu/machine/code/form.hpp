@@ -42,6 +42,9 @@ struct form {
 // Bytes of a lane of operand `index` where it is an immediate or a symbol; 0 for a predicate.
 [[nodiscard]] unsigned operand_bytes(const form& f, unsigned index);
 
+// Bytes of a lane of an element of mov's vector; registers of 8 bits have the room of 16.
+[[nodiscard]] unsigned part_bytes(const form& f);
+
 // Bytes of a lane of the register that this form writes, 0 for a predicate.
 [[nodiscard]] unsigned destination_bytes(const form& f);
 

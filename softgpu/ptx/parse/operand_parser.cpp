@@ -85,6 +85,9 @@ operand body_parser::parse_single_operand(unsigned depth) {
         o.kind = operand_kind::vector;
         in_.next();
         parse_list(o, '}', depth);
+        if (depth == 0 && o.elements.size() == 1) { // Triton writes ld.global.b32 {a}, [b]
+            return operand(std::move(o.elements.front()));
+        }
         return o;
     case '(':
         if (depth == 0 && is_call_) {

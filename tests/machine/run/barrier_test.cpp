@@ -264,6 +264,22 @@ TEST(Progress, GridBarrier) {
     }
 }
 
+// The same as Triton writes it: one thread looks, tells its block through shared memory, and all wait at barriers in the loop.
+TEST(Progress, GridBarrierOfWholeBlocks) {
+    for (const unsigned workers : {1u, 2u}) {
+        program p(kernel(
+            "mov.u32 %r3, %tid.x; mov.u32 %r7, %nctaid.x; setp.eq.u32 %q0, %r3, 0;\n"
+            "@%q0 atom.global.acq_rel.gpu.add.u32 %r4, [%p0], 1;\n"
+            "spin: bar.sync 0; @%q0 ld.relaxed.gpu.global.b32 %r5, [%p0]; @%q0 st.shared.b32 [s], %r5; bar.sync 0;\n"
+            "ld.shared.b32 %r6, [s]; setp.lt.u32 %q1, %r6, %r7; @%q1 bra spin;\n"
+            "red.global.add.u32 [%p0+4], 1; ret;",
+            ".shared .b32 s;\n"));
+        const std::uint64_t at = p.buffer<std::uint32_t>(2);
+        p.run({.grid = {20}, .block = {128}, .cooperative = true, .workers = workers}, {at});
+        EXPECT_EQ(p.contents<std::uint32_t>(at, 2), (std::vector<std::uint32_t>{20, 20 * 128}));
+    }
+}
+
 // What can never go on ends with a report.
 TEST(Progress, DeadlockIsAFault) {
     if (on_hardware()) {

@@ -76,7 +76,7 @@ void check_registers(const ptx::function& f, const ptx::instruction& i, const fo
             const unsigned whole = ptx::bytes_of(fm.type[0]);
             check(i.operands[fm.unpacks ? 1 : 0], whole);
             for (const operand& part : i.operands[fm.unpacks ? 0 : 1].elements) {
-                check(part, whole / fm.parts);
+                check(part, part_bytes(fm));
             }
             return;
         }

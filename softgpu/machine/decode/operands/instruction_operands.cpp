@@ -144,7 +144,7 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
         if (fm.parts != 0) {
             const operand& parts = i.operands[fm.unpacks ? 0 : 1];
             const unsigned whole = ptx::bytes_of(fm.type[0]);
-            d.places = list_of(parts, whole / fm.parts, fm.unpacks);
+            d.places = list_of(parts, part_bytes(fm), fm.unpacks);
             if (fm.unpacks) {
                 d.a = source(i.operands[1], whole);
             } else {

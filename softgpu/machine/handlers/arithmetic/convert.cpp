@@ -35,6 +35,10 @@ const instruction* copy_wide(const instruction* i, std::byte* frame, warp* w) {
     return i + 1;
 }
 
+// A register of 8 bits has the room of one of 16.
+template <class Part>
+using room_of = std::conditional_t<sizeof(Part) == 1, std::uint16_t, Part>;
+
 // {x, y, ...} = a: `places` are the elements of Part each, the low bits first; nowhere for a sink.
 template <class Whole, class Part>
 const instruction* unpack(const instruction* i, std::byte* frame, warp* w) {
@@ -45,8 +49,8 @@ const instruction* unpack(const instruction* i, std::byte* frame, warp* w) {
             continue;
         }
         map_active(
-            w->mask, written<Part>(frame, i->places[k]),
-            [k](Whole x) { return static_cast<Part>(x >> (8 * sizeof(Part) * k)); }, a);
+            w->mask, written<room_of<Part>>(frame, i->places[k]),
+            [k](Whole x) { return room_of<Part>{static_cast<Part>(x >> (8 * sizeof(Part) * k))}; }, a);
     }
     return go_on(i + 1, frame, w);
 }
@@ -55,9 +59,9 @@ template <class Whole, class Part>
 const instruction* pack(const instruction* i, std::byte* frame, warp* w) {
     Whole r[lanes] = {};
     for (unsigned k = 0; k < sizeof(Whole) / sizeof(Part); ++k) {
-        const Part* const part = read<Part>(w, i->places[k]);
+        const room_of<Part>* const part = read<room_of<Part>>(w, i->places[k]);
         for (unsigned l = 0; l < lanes; ++l) {
-            r[l] |= static_cast<Whole>(static_cast<Whole>(part[l]) << (8 * sizeof(Part) * k));
+            r[l] |= static_cast<Whole>(static_cast<Whole>(static_cast<Part>(part[l])) << (8 * sizeof(Part) * k));
         }
     }
     map_active(
@@ -239,6 +243,8 @@ handler choose_mov(const form& f) {
         return f.unpacks ? handler{unpack<Whole, Part>} : handler{pack<Whole, Part>};
     };
     switch (bytes * 16 + parts) {
+    case 2 * 16 + 2: return of(std::uint16_t{}, std::uint8_t{});
+    case 4 * 16 + 4: return of(std::uint32_t{}, std::uint8_t{});
     case 4 * 16 + 2: return of(std::uint32_t{}, std::uint16_t{});
     case 8 * 16 + 2: return of(std::uint64_t{}, std::uint32_t{});
     case 8 * 16 + 4: return of(std::uint64_t{}, std::uint16_t{});

@@ -255,6 +255,7 @@ void block_runner::reset(block& b, std::uint64_t linear) {
         w.counts = self_.counts.data();
         w.interval = 0;
         w.running = true;
+        w.budget = launch_.turn;
         w.gave_way = false;
         w.copies.clear();
         w.waits = false;
@@ -306,9 +307,11 @@ void block_runner::enter(const block& b) {
 }
 
 block_runner::outcome block_runner::run_block(block& b) {
+    std::uint32_t turns = 0; // used up by warps. In a loop with a barrier they do not use them up in the same round
     for (;;) {
         bool progress = false;
         bool gave_way = true;
+        std::uint32_t alive = 0;
         if (adversary_ && !adversary_->is_calm()) {
             shuffle_warps(b);
         }
@@ -317,6 +320,7 @@ block_runner::outcome block_runner::run_block(block& b) {
             if (w.live == 0) {
                 continue;
             }
+            ++alive;
             if (!w.running) {
                 next_split(&w);
                 if (!w.running) {
@@ -324,9 +328,8 @@ block_runner::outcome block_runner::run_block(block& b) {
                 }
             }
             progress = true;
-            if (w.budget <= 0 || adversary_) {
-                w.budget =
-                    adversary_ && !adversary_->is_calm() ? static_cast<int>(adversary_->below(200)) : launch_.turn;
+            if (adversary_) {
+                w.budget = adversary_->is_calm() ? launch_.turn : static_cast<int>(adversary_->below(200));
             }
             w.gave_way = false;
             do { // again, where it goes on in another frame
@@ -340,6 +343,7 @@ block_runner::outcome block_runner::run_block(block& b) {
                 return outcome::ended;
             }
             gave_way = gave_way && w.gave_way;
+            turns += w.gave_way ? 1 : 0;
             if (adversary_ && b.threads_live != 0 && !adversary_->is_calm() && adversary_->one_in(adversary_->rotate)) {
                 return outcome::gave_way;
             }
@@ -356,7 +360,7 @@ block_runner::outcome block_runner::run_block(block& b) {
                 return outcome::stuck;
             }
         }
-        if (progress && gave_way) {
+        if (progress && (gave_way || turns >= alive)) {
             return outcome::gave_way;
         }
     }

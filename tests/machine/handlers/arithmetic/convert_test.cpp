@@ -255,6 +255,18 @@ TEST(Convert, PackingAndUnpacking) {
     check({"mov.b64 {%h0, %d, %h1, %f}, %a;", {"b64"}, {"b16", "b16"}}, cross({int_edges(64)}), [](const row& r) {
         return row{r[0] >> 16 & 0xFFFF, r[0] >> 48};
     });
+    const std::vector<row> bytes = cross({{0, 1, 0x7F}, {0x80, 0xFF}, {0x12, 0xFE}, {0, 0x81}});
+    check({"cvt.u8.u16 %b0, %a; cvt.u8.u16 %b1, %b; cvt.u8.u16 %b2, %c; cvt.u8.u16 %b3, %e; mov.b32 "
+           "%d, {%b0, %b1, %b2, %b3};",
+           {"b16", "b16", "b16", "b16"},
+           {"b32"}},
+          bytes, [](const row& r) { return row{r[3] << 24 | r[2] << 16 | r[1] << 8 | r[0]}; });
+    check({"mov.b32 {%b0, %b1, _, %b3}, %a; cvt.s32.s8 %d, %b1; cvt.u32.u8 %f, %b3;", {"b32"}, {"b32", "b32"}},
+          cross({int_edges(32)}), [](const row& r) {
+              return row{static_cast<std::uint32_t>(static_cast<std::int8_t>(r[0] >> 8)), r[0] >> 24 & 0xFF};
+          });
+    check({"mov.b16 {%b0, %b1}, %a; mov.b16 %d, {%b1, %b0};", {"b16"}, {"b16"}}, cross({int_edges(16)}),
+          [](const row& r) { return row{(r[0] << 8 | r[0] >> 8) & 0xFFFF}; });
     // Destinations that are also sources.
     check({"mov.b64 %rd9, {%a, %b}; mov.b64 {%b, %a}, %rd9; mov.b32 %d, %a; mov.b32 %f, %b;",
            {"b32", "b32"},
