@@ -5,8 +5,9 @@
 //  weighted_histogram(on, in, weights, n, sums, bins, mode)    sums[bin(x)] += weight
 //  histogram_channels<Channels>(on, in, n, counts, bins, mode) one histogram per channel of interleaved samples
 //  histogram_nd(on, std::tuple{x, y}, n, counts, std::tuple{bins_x, bins_y}, mode)
-//  weighted_histogram_nd(on, std::tuple{x, y}, weights, n, sums, std::tuple{bins_x, bins_y}, mode)
 //                                                              counts[bin(x)][bin(y)] += 1, in up to 4 dimensions
+//  weighted_histogram_nd(on, std::tuple{x, y}, weights, n, sums, std::tuple{bins_x, bins_y}, mode)
+//                                                              sums[bin(x)][bin(y)] += weight
 //
 // Input. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], in the target's
 // memory; n counts samples. A range with data() and size() replaces `in, n`. `bins` is even_bins, range_bins,

@@ -86,9 +86,9 @@ def main():
             measured = json.loads(pathlib.Path(o.measured).read_text(encoding="utf-8"))
             if not isinstance(measured["figures"], dict) or "device" not in measured:
                 raise KeyError("device")
-        except (OSError, ValueError, KeyError, TypeError) as problem:
-            raise BadInput(f"{o.measured} is no output of calibrate: {problem}") from problem
-        card, left_out = card_of(measured, o.date, o.key, like(measured, o.like))
+            card, left_out = card_of(measured, o.date, o.key, like(measured, o.like))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+            raise BadInput(f"{o.measured} is no output of calibrate: {problem!r}") from problem
     except BadInput as problem:
         print(f"card_file.py: {problem}", file=sys.stderr)
         return 2

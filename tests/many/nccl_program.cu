@@ -2,6 +2,8 @@
 // A program as NCCL's documentation has it: one thread, a communicator for each device. `nccl_program race` writes what the
 // call reads, in another stream and without an order.
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +28,8 @@ int main(int argc, char** argv) {
     const bool race = argc > 1 && std::string_view(argv[1]) == "race";
     int devices = 0;
     CUDA(cudaGetDeviceCount(&devices));
+    const char* const asked = std::getenv("SOFTGPU_DEVICES");
+    CHECK(asked == nullptr || std::to_string(devices) == asked);
     const auto n = static_cast<std::size_t>(devices);
     std::vector<ncclComm_t> comms(n);
     std::vector<cudaStream_t> streams(n);

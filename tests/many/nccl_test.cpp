@@ -256,6 +256,12 @@ TEST_F(nccl_test, wrong_calls) {
     ncclUniqueId id{};
     ncclComm_t c = nullptr;
     EXPECT_EQ(ncclCommInitRank(&c, 1, id, 0), ncclInvalidArgument);
+    EXPECT_EQ(ncclCommCount(comm(0), nullptr), ncclInvalidArgument);
+    ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+    ASSERT_EQ(ncclCommInitRank(&c, 2, id, 1), ncclSuccess);
+    ncclComm_t twice = nullptr;
+    EXPECT_EQ(ncclCommInitRank(&twice, 2, id, 1), ncclInvalidArgument) << "the rank is taken";
+    EXPECT_EQ(ncclCommDestroy(c), ncclSuccess);
     ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
     ++id.internal[8]; // the process
     testing::internal::CaptureStderr();

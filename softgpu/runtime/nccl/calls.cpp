@@ -224,7 +224,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
             all = std::make_shared<clique>(ranks);
             table().by_number[of.number] = all;
         }
-        if (all->ranks() != ranks) {
+        if (all->ranks() != ranks || !all->take(rank)) {
             return ncclInvalidArgument;
         }
         *comm = make(std::move(all), rank, device);
@@ -268,6 +268,9 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+    if (error == nullptr) {
+        return ncclInvalidArgument;
+    }
     return with(comm, [&](const ncclComm& c) {
         const locked lock(all_devices().at(0).mutex());
         *error = c.all->is_aborted() ? ncclInternalError : ncclSuccess;
@@ -275,14 +278,23 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
 }
 
 ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
+    if (count == nullptr) {
+        return ncclInvalidArgument;
+    }
     return with(comm, [&](const ncclComm& c) { *count = c.all->ranks(); });
 }
 
 ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device) {
+    if (device == nullptr) {
+        return ncclInvalidArgument;
+    }
     return with(comm, [&](const ncclComm& c) { *device = c.device; });
 }
 
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
+    if (rank == nullptr) {
+        return ncclInvalidArgument;
+    }
     return with(comm, [&](const ncclComm& c) { *rank = c.rank; });
 }
 

@@ -29,9 +29,11 @@ struct meeting {
 
 class clique {
 public:
-    explicit clique(int ranks) : last_(static_cast<std::size_t>(ranks)) {}
+    explicit clique(int ranks) : last_(static_cast<std::size_t>(ranks)), taken_(last_.size()) {}
 
     [[nodiscard]] int ranks() const noexcept { return static_cast<int>(last_.size()); }
+    // False if another communicator has this rank already.
+    [[nodiscard]] bool take(int rank) { return !std::exchange(taken_[static_cast<std::size_t>(rank)], 1); }
 
     // These return the meeting that wait() is for. Throw failure for a stream that cannot be used.
     std::shared_ptr<meeting> join(collective what, const char* name, ncclRedOp_t op, int root, int rank,
@@ -68,6 +70,7 @@ private:
     std::vector<std::uint64_t> last_;                      // by rank: the number of its last collective call
     std::map<std::uint64_t, begun> begun_;                 // by number
     std::map<std::pair<int, int>, queue> sent_, received_; // that are not matched, by both ranks
+    std::vector<char> taken_;                              // by rank
     bool aborted_ = false;
 };
 

@@ -11,6 +11,7 @@
 
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/indexed.hpp"
 #include "warpfold/detail/segments.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
@@ -18,15 +19,6 @@
 #include "warpfold/tuning/exact_sum.hpp"
 
 namespace warpfold::detail {
-
-// Elements from `begin` on.
-template <class In>
-struct elements_from {
-    __device__ decltype(auto) operator[](std::uint64_t k) const { return in[begin + k]; }
-
-    In in;
-    std::uint64_t begin;
-};
 
 template <class Out>
 struct place_of_element {
