@@ -14,6 +14,8 @@
 #include "tool/command.hpp"
 #include "tool/console.hpp"
 #include "tool/error.hpp"
+#include "tool/ranks/ranks.hpp"
+#include "warpfold/communicator.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -135,20 +137,25 @@ std::vector<std::string> split_arguments(int count, char** values) {
 }
 
 int guarded_run(int count, char** values) {
+    int status = status_failure;
     try {
         return run(split_arguments(count, values));
+    } catch (const rank_error& error) { // the other ranks have it, too
+        complain(error.what());
+        return status;
     } catch (const usage_error& error) {
         complain(error.what());
-        return status_usage;
+        status = status_usage;
     } catch (const ladder::bad_request& error) {
         complain(error.what());
-        return status_usage;
+        status = status_usage;
     } catch (const std::bad_alloc&) {
         complain("not enough memory");
     } catch (const std::exception& error) {
         complain(error.what());
     }
-    return status_failure;
+    end_all_ranks(status);
+    return status;
 }
 
 } // namespace warpfold::tool

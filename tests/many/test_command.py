@@ -103,10 +103,14 @@ class Ranks(unittest.TestCase):
         cases = [([*MPIRUN, "2", *of, "--gpus", "2"], "under mpirun each rank has one GPU"),
                  ([*of, "--device", "host", "--gpus", "2"], "are not for --device host"),
                  ([*of, "--gpus", "0"], "--gpus: 0 is neither all nor between 1 and 64"),
-                 ([*of, "--gpus", "few"], "--gpus: ")]
+                 ([*of, "--gpus", "few"], "--gpus: "),
+                 ([*MPIRUN, "3", TOOL, "scan", "--type", "int16", path, "--out", "/nowhere/results"], "/nowhere"),
+                 ([*MPIRUN, "2", TOOL, "reduce", "--type", "int32", self.file("ints", "i", [1]), "--json", "/nowhere/x"],
+                  "/nowhere")]
         if GPU:
-            cases.append((["env", "SOFTGPU_DEVICES=2", *of, "--device", "softgpu", "--gpus", "3"],
-                          "--gpus: 3 are asked for, and there are 2"))
+            cases += [(["env", f"SOFTGPU_DEVICES={there}", *of, "--device", "softgpu", "--gpus", asked], message)
+                      for there, asked, message in [("2", "3", "--gpus: 3 are asked for, and there are 2"),
+                                                    ("0", "all", "--gpus: there is no GPU")]]
         for command, message in cases:
             answer = run(*command)
             self.assertNotEqual(answer.returncode, 0)

@@ -107,7 +107,9 @@ int run_convolve(const convolve_options& o) {
         line.show(o.file, 0, 1);
         target.convolve(q);
     }
-    place.put(result);
+    if (target.has_results()) {
+        place.put(result);
+    }
     return 0;
 }
 

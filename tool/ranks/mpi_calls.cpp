@@ -2,7 +2,6 @@
 // The command's process as a rank of MPI: a shared library, so that the command itself needs no MPI.
 #include "tool/ranks/mpi_calls.hpp"
 
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -18,20 +17,12 @@ class route_to_root final : public result_route {
 public:
     explicit route_to_root(mpi_communicator& comm) : comm_(comm) {}
 
-    // A failure here ends all ranks, because others may wait for this one. What another rank reports it knows itself.
     void pass(result_sink& all, std::uint64_t first, const std::function<std::uint64_t(int)>& bytes_of,
               const std::function<void(result_sink&)>& work) override {
-        try {
-            root_results out(comm_, all, first);
-            work(out);
-            for (int r = 1; r < comm_.size() && comm_.rank() == 0; ++r) {
-                out.receive(r, bytes_of(r));
-            }
-        } catch (const rank_error&) {
-            throw;
-        } catch (const std::exception& failure) {
-            (void)std::fprintf(stderr, "warpfold: %s\n", failure.what());
-            MPI_Abort(MPI_COMM_WORLD, 1);
+        root_results out(comm_, all, first);
+        work(out);
+        for (int r = 1; r < comm_.size() && comm_.rank() == 0; ++r) {
+            out.receive(r, bytes_of(r));
         }
     }
 
@@ -74,4 +65,10 @@ extern "C" __attribute__((visibility("default"))) const warpfold::calls::rank_se
         (void)std::atexit(end_mpi);
     }
     return &one->setup;
+}
+
+extern "C" __attribute__((visibility("default"))) void warpfold_mpi_abort(int status) {
+    if (warpfold::calls::one) {
+        MPI_Abort(MPI_COMM_WORLD, status);
+    }
 }

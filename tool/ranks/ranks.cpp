@@ -106,6 +106,8 @@ private:
     mutable thread_ranks ranks_;
 };
 
+void (*abort_mpi)(int) = nullptr; // once it has started
+
 } // namespace
 
 bool started_as_ranks() {
@@ -132,6 +134,7 @@ std::unique_ptr<calls::target> target_over_ranks(const calls_library& library) {
     if (start == nullptr) {
         throw failure(fmt::format("{} is not this command's library", path));
     }
+    abort_mpi = reinterpret_cast<void (*)(int)>(dlsym(mpi, "warpfold_mpi_abort"));
     const calls::rank_setup* const setup = start();
     if (setup->comm.rank() != 0) {
         const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -143,8 +146,17 @@ std::unique_ptr<calls::target> target_over_ranks(const calls_library& library) {
     return std::unique_ptr<calls::target>(library.calls(setup));
 }
 
+void end_all_ranks(int status) {
+    if (abort_mpi != nullptr) {
+        abort_mpi(status);
+    }
+}
+
 std::unique_ptr<calls::target> target_over_gpus(const calls_library& library, std::optional<int> gpus) {
     const int there = library.gpus();
+    if (there == 0) {
+        throw failure("--gpus: there is no GPU");
+    }
     if (gpus.value_or(1) > there) {
         throw failure(
             fmt::format("--gpus: {} are asked for, and there {} {}", *gpus, there == 1 ? "is" : "are", there));

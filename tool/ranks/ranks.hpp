@@ -27,6 +27,9 @@ struct calls_library {
 // command was built without MPI.
 [[nodiscard]] std::unique_ptr<calls::target> target_over_ranks(const calls_library& library);
 
+// Ends the other ranks, which may wait for this one, if MPI has started. Does not return then.
+void end_all_ranks(int status);
+
 // `gpus`: their number; none: all that there are. Throws failure where there are fewer.
 [[nodiscard]] std::unique_ptr<calls::target> target_over_gpus(const calls_library& library, std::optional<int> gpus);
 
