@@ -60,7 +60,7 @@ public:
         }
         return options;
     }
-    // work(), whose exceptions are told to the other ranks. All of them make this call, on as many elements in all.
+    // work() on the rank's target, whose exceptions are told to the other ranks. All of them make this call, on as many elements in all.
     template <class Work>
     auto together(const char* call, array_type type, std::uint64_t elements, std::uint64_t settings,
                   const Work& work) const {
@@ -68,8 +68,14 @@ public:
         const detail::rank_signature signature{
             call, std::string(report::name_of(type)), 0, settings, elements, "elements in the file"};
         detail::gather(ranks, signature, 0, detail::no_value{});
-        return detail::call_frame<std::remove_const_t<decltype(ranks)>>::run(ranks, call, work);
+        return detail::call_frame<std::remove_const_t<decltype(ranks)>>::run(ranks, call, [&] {
+            Memory::use(rank_.place);
+            return work();
+        });
     }
+    // Waits for all ranks behind work that they do apart. Throws rank_error if one of them failed.
+    void meet(const char* call) const { detail::gather(on(), detail::rank_signature{call}, 0, detail::no_value{}); }
+    void use() const { Memory::use(rank_.place); }
 
 private:
     rank_setup rank_;

@@ -9,6 +9,7 @@
 namespace warpfold::calls {
 
 struct host_memory {
+    static void use(int /*place*/) {}
     [[nodiscard]] static host on() { return {}; }
     [[nodiscard]] static const void* in(const void* data, std::uint64_t) { return data; }
     [[nodiscard]] static void* out(void* data, std::uint64_t) { return data; }

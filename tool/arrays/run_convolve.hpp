@@ -80,6 +80,7 @@ void convolve_parts(memory_over<Memory>& memory, const convolve_request& q) {
     memory.results().pass(all, part.first * out_size * sizeof(T), bytes_of, [&](result_sink& out) {
         if (many) {
             convolve_images<T>(Memory::on(), memory, mine);
+            memory.meet("convolve");
         } else if (line) {
             convolve_line<T>(memory, mine);
         } else {
@@ -94,6 +95,7 @@ void convolve_parts(memory_over<Memory>& memory, const convolve_request& q) {
 template <class T, class Memory>
 void convolve_of(memory_over<Memory>& memory, const convolve_request& q) {
     if (memory.comm().size() == 1) {
+        memory.use();
         convolve_images<T>(Memory::on(), memory, q);
         return;
     }

@@ -60,10 +60,10 @@ struct reduction {
 template <class T, class Memory>
 std::string reduce_elements(memory_over<Memory>& memory, const reduce_request& q) {
     const reduction<T> by{q.op};
+    if (q.n == 0) {
+        return value_text(by.identity_of());
+    }
     return memory.together("reduce", q.type, q.n, static_cast<std::uint64_t>(q.op), [&] {
-        if (q.n == 0) {
-            return value_text(by.identity_of());
-        }
         const share part(q.n, memory.comm());
         const auto* const mine =
             static_cast<const T*>(memory.in(static_cast<const T*>(q.in) + part.first, part.count * sizeof(T)));

@@ -7,9 +7,7 @@
 namespace warpfold::calls {
 
 [[nodiscard]] int gpu_count();
-// Makes the GPU of this rank the thread's.
-void use_gpu(const rank_setup& rank);
-[[nodiscard]] std::string gpu_name();
+[[nodiscard]] std::string gpu_name(const rank_setup& rank);
 [[nodiscard]] std::string gpu_sum(const rank_setup& rank, const sum_request& request);
 [[nodiscard]] std::string gpu_reduce(const rank_setup& rank, const reduce_request& request);
 void gpu_scan(const rank_setup& rank, const scan_request& request);

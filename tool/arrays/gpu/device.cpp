@@ -11,31 +11,13 @@ namespace {
 class on_gpu final : public target {
 public:
     explicit on_gpu(const rank_setup& rank) : rank_(rank) {}
-    std::string device() const override {
-        use_gpu(rank_);
-        return gpu_name();
-    }
+    std::string device() const override { return gpu_name(rank_); }
     bool has_results() const override { return rank_.comm.rank() == 0; }
-    std::string sum(const sum_request& q) override {
-        use_gpu(rank_);
-        return gpu_sum(rank_, q);
-    }
-    std::string reduce(const reduce_request& q) override {
-        use_gpu(rank_);
-        return gpu_reduce(rank_, q);
-    }
-    void scan(const scan_request& q) override {
-        use_gpu(rank_);
-        gpu_scan(rank_, q);
-    }
-    void histogram(const histogram_request& q) override {
-        use_gpu(rank_);
-        gpu_histogram(rank_, q);
-    }
-    void convolve(const convolve_request& q) override {
-        use_gpu(rank_);
-        gpu_convolve(rank_, q);
-    }
+    std::string sum(const sum_request& q) override { return gpu_sum(rank_, q); }
+    std::string reduce(const reduce_request& q) override { return gpu_reduce(rank_, q); }
+    void scan(const scan_request& q) override { gpu_scan(rank_, q); }
+    void histogram(const histogram_request& q) override { gpu_histogram(rank_, q); }
+    void convolve(const convolve_request& q) override { gpu_convolve(rank_, q); }
 
 private:
     rank_setup rank_;

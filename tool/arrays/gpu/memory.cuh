@@ -23,6 +23,12 @@ public:
         }
     }
 
+    // Makes the GPU of the rank at this place of its host the thread's.
+    static void use(int place) {
+        int count = 0;
+        WARPFOLD_CHECK_CUDA(cudaGetDeviceCount(&count));
+        WARPFOLD_CHECK_CUDA(cudaSetDevice(place % count));
+    }
     [[nodiscard]] static gpu on() { return {}; }
 
     // A copy of the host's array.

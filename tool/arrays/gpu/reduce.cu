@@ -14,9 +14,8 @@ int gpu_count() {
     return count;
 }
 
-void use_gpu(const rank_setup& rank) { WARPFOLD_CHECK_CUDA(cudaSetDevice(rank.place % gpu_count())); }
-
-std::string gpu_name() {
+std::string gpu_name(const rank_setup& rank) {
+    gpu_memory::use(rank.place);
     int device = 0;
     cudaDeviceProp facts{};
     WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));

@@ -328,8 +328,8 @@ block_runner::outcome block_runner::run_block(block& b) {
                 }
             }
             progress = true;
-            if (adversary_) {
-                w.budget = adversary_->is_calm() ? launch_.turn : static_cast<int>(adversary_->below(200));
+            if (adversary_ && !adversary_->is_calm()) {
+                w.budget = static_cast<int>(adversary_->below(200));
             }
             w.gave_way = false;
             do { // again, where it goes on in another frame
