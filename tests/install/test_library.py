@@ -73,7 +73,8 @@ class Library(unittest.TestCase):
         self.run_well(CMAKE, "--install", os.environ["WARPFOLD_BUILD"], "--prefix", prefix, "--component", "softgpu")
         names = {path.name for path in prefix.rglob("*") if path.is_file() and path.suffix != ".json"}
         self.assertEqual(names, {"warpfold", "libsoftgpu.so", "libsoftgpu_redirect.so", "libcudart.so.12", "libcudart.so.13",
-                                 "libcuda.so.1", "libnccl.so.2", "libnvJitLink.so.13", "ptxas", "pyproject.toml", "warpfold_pytest.py"})
+                                 "libcuda.so.1", "libnccl.so.2", "libnvJitLink.so.13", "libnvidia-ml.so.1", "libcublas.so.12",
+                                 "libcublas.so.13", "ptxas", "pyproject.toml", "warpfold_pytest.py"})
         self.run_well(prefix / "bin/warpfold", "run", "--", sys.executable, "-c",
                       "import ctypes; ctypes.CDLL('libcuda.so.1'); ctypes.CDLL(None).softgpu_take_findings")
         project = (prefix / "share/warpfold/pytest/pyproject.toml").read_text()

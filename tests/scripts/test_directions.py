@@ -86,6 +86,9 @@ ALLOWED = {
     RUNTIME + "/redirect": set(),
     RUNTIME + "/nccl": {HANDLERS + "/arithmetic", CHECK, CHECK + "/order", RUNTIME + "/core", RUNTIME + "/accounts",
                         RUNTIME + "/memory", RUNTIME + "/graph", RUNTIME + "/calls"},
+    RUNTIME + "/cublas": {HANDLERS + "/arithmetic", CHECK, CHECK + "/order", RUNTIME + "/core", RUNTIME + "/accounts",
+                          RUNTIME + "/memory", RUNTIME + "/graph", RUNTIME + "/calls"},
+    RUNTIME + "/nvml": {RUNTIME + "/cards", RUNTIME + "/core", RUNTIME + "/calls"},
     RUNTIME + "/nvjitlink": {RUNTIME + "/fatbin", RUNTIME + "/cards", RUNTIME + "/program"},
 
     "include/warpfold": set(),

@@ -27,6 +27,12 @@ def main():
         z = x * 2
     stream.synchronize()
     assert float(z[5]) == 10
+    for kind in (np.float16, np.float32, np.float64, np.complex64):  # by the software GPU's cuBLAS
+        a, b = np.arange(12).reshape(3, 4).astype(kind), np.arange(20).reshape(4, 5).astype(kind)
+        assert np.array_equal(cupy.asnumpy(cupy.asarray(a) @ cupy.asarray(b)), a @ b)
+    batch = cupy.asarray(np.arange(24, dtype=np.float32).reshape(2, 3, 4))
+    assert np.array_equal(cupy.asnumpy(batch @ batch.transpose(0, 2, 1)), batch.get() @ batch.get().transpose(0, 2, 1))
+    assert float(cupy.dot(x[:100], x[:100])) == 328350 and float(cupy.linalg.norm(cupy.asarray([3.0, 4.0]))) == 5
     print("cupy: ok")
 
 

@@ -74,9 +74,11 @@ linker_setup find_setup() {
             setup.folder = setup.folder.empty() ? std::filesystem::path(*path).parent_path().string() : setup.folder;
         }
     }
-    // Clients look for it in their own folders first, unless it is loaded already.
-    if (const auto linker = find_beside_runtime("libnvJitLink.so.13")) {
-        setup.preloaded.push_back(*linker);
+    // Clients look for these in their own folders first, unless they are loaded already.
+    for (const char* const name : {"libnvJitLink.so.13", "libcublas.so.13", "libcublas.so.12"}) {
+        if (const auto path = find_beside_runtime(name)) {
+            setup.preloaded.push_back(*path);
+        }
     }
     if (setup.folder.empty()) {
         throw failure("the software GPU (libcudart.so.13) is not where this command was built or installed");
@@ -106,7 +108,7 @@ std::string explain_setup(const linker_setup& setup, const std::string& program,
                           const std::optional<elf_facts>& facts) {
     std::string text = fmt::format("setup: {} has {}\n", report::printable(program), runtime_text(facts));
     text += fmt::format("setup: libraries are looked for in {} first: libcudart.so.13, libcudart.so.12, libcuda.so.1, "
-                        "libnccl.so.2\n",
+                        "libnccl.so.2, libnvidia-ml.so.1, libcublas.so.13, libcublas.so.12\n",
                         setup.folder);
     for (const std::string& path : setup.preloaded) {
         text += fmt::format("setup: loaded before the program: {}\n", path);

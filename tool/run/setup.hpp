@@ -13,7 +13,7 @@ namespace warpfold::tool {
 
 // What the dynamic linker and the clients are told.
 struct linker_setup {
-    std::string folder;                 // searched first: libcudart.so.13, libcudart.so.12, libcuda.so.1, libnccl.so.2
+    std::string folder;                 // searched first: our libraries, under NVIDIA's names
     std::vector<std::string> preloaded; // loaded first, in this order
     // What clients must be told to hand over PTX that runs here, in place of machine code; the caller's own values stay.
     std::vector<std::pair<std::string, std::string>> client_variables;

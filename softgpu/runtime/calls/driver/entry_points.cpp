@@ -98,7 +98,7 @@ void say_who_brings_runtime(const void* caller) {
         if (said.insert(library).second) {
             report(library +
                    " brings NVIDIA's own CUDA runtime, which does not run on the software GPU: its calls fail. "
-                   "NVIDIA's compiled libraries, such as cuBLAS and cuRAND, hold no PTX either");
+                   "NVIDIA's compiled libraries, such as cuSOLVER and cuRAND, hold no PTX either");
         }
     });
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Products of matrices of all types, one or a batch.
+#pragma once
+
+#include <string_view>
+
+#include "softgpu/runtime/cublas/data_types.hpp"
+
+namespace softgpu::runtime::cublas {
+
+// Matrices of a call: one, `count` at a stride in elements, or `count` whose addresses the device has in an array.
+struct matrices {
+    const void* at = nullptr; // of the first, or of the array
+    cudaDataType type;
+    int ld;
+    long long stride = 0;
+};
+
+struct product_request {
+    std::string_view name; // "cublasSgemm"
+    cublasOperation_t op_a, op_b;
+    int m, n, k;
+    const void* alpha;
+    matrices a, b;
+    const void* beta;
+    matrices c;
+    cublasComputeType_t compute;
+    int count = 1;
+    bool by_address = false; // the matrices' addresses are in arrays
+};
+
+cublasStatus_t enqueue_product(cublasHandle_t handle, const product_request& call) noexcept;
+
+} // namespace softgpu::runtime::cublas
