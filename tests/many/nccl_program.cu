@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A program as NCCL's documentation has it: one thread, a communicator for each device. `nccl_program race` writes what the
 // call reads, in another stream and without an order.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <nccl.h>
@@ -50,6 +52,8 @@ int main(int argc, char** argv) {
     CHECK(ncclGroupEnd() == ncclSuccess);
     cudaStream_t other = nullptr;
     if (race) {
+        // The call is over then. Of two operations that run at the same moment the checks may miss the race.
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
         CUDA(cudaSetDevice(1));
         CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
     }
