@@ -105,8 +105,9 @@ TEST_F(process_test, devices_have_to_be_a_number_up_to_64) {
                                 " is no number of devices from 1 to 64\n"
                                 "cudaErrorInitializationError cudaErrorInitializationError\n");
     }
-    // Room for the shadow of all.
+#if !defined(__SANITIZE_THREAD__) // which leaves no room for the shadow of all
     EXPECT_EQ(run("SOFTGPU_DEVICES=64 SOFTGPU_CHECK=race,init", "once").output, "cudaSuccess NVIDIA H100 80GB HBM3\n");
+#endif
 }
 
 TEST_F(process_test, several_devices_are_named) {
