@@ -60,7 +60,8 @@ public:
         }
         return options;
     }
-    // work() on the rank's target, whose exceptions are told to the other ranks. All of them make this call, on as many elements in all.
+    // work() on the rank's target; its exceptions are told to the other ranks. All of them make this call, on as many
+    // elements in all.
     template <class Work>
     auto together(const char* call, array_type type, std::uint64_t elements, std::uint64_t settings,
                   const Work& work) const {
