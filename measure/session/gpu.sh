@@ -11,6 +11,8 @@
 #     sanitize   the steps of reduce under compute-sanitizer
 #     ncu        the steps of reduce under Nsight Compute
 #     counters   golden counters for tests/counters
+#     model      times and Nsight Compute's figures of every launch of every ladder, which the model of docs/model.md is
+#                held against; MODEL_SECONDS of it at most, default 200
 #     calibrate  microbenchmarks of the figures that the model of docs/model.md takes, and the card's file made of them
 #     library    the library's tests, compute-sanitizer, benchmarks beside the peers; LIBRARY="scan scan_tune select_gpu"
 #                selects benchmarks, also those that only tune, and tests
@@ -18,7 +20,7 @@
 #                their times; COMPARE="scan reduce" selects benchmarks
 # Output in $OUT, default build/gpu/out: session.log, facts.json, ladder.tar.gz (tables and JSON), ladders.json,
 # ladders.tar.gz, published.json, sanitizer.tar.gz, ncu.tar.gz, counters.json (for tests/counters/golden/) with counters.tar.gz (ncu's own
-# tables), calibrate.json and card.json, library.tar.gz. docs/measuring.md makes docs/results/ from them.
+# tables), model.json, calibrate.json and card.json, library.tar.gz. docs/measuring.md makes docs/results/ from them.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -31,8 +33,8 @@ fi
 stages=" ${*:-ladder sanitize ncu} "
 for stage in $stages; do
     case $stage in
-        facts | build | ladder | ladders | published | sanitize | ncu | counters | calibrate | library | compare) ;;
-        *) echo "gpu: there is no stage '$stage': facts build ladder ladders published sanitize ncu counters calibrate library compare" >&2
+        facts | build | ladder | ladders | published | sanitize | ncu | counters | model | calibrate | library | compare) ;;
+        *) echo "gpu: there is no stage '$stage': facts build ladder ladders published sanitize ncu counters model calibrate library compare" >&2
             exit 2 ;;
     esac
 done
@@ -276,6 +278,15 @@ golden_counters() {
     tar -C "$work" -czf "$out/counters.tar.gz" counters
 }
 
+# Every launch of every ladder, timed and taken by ncu.
+model() {
+    local seconds=${MODEL_SECONDS:-200} left=$((deadline - SECONDS - 10))
+    [ "$left" -lt "$seconds" ] && seconds=$left
+    within $((seconds + 20)) python3 measure/session/model_probe.py --tool "$tool" --out "$out/model.json" \
+        --work "$work/model" --seconds "$seconds" || say "model: not all of it"
+    say "model: done"
+}
+
 # The card's file, from the microbenchmarks of measure/calibrate. Builds only them.
 calibrate() {
     local architecture program=$work/calibrate
@@ -413,6 +424,7 @@ facts
 [[ $stages == *" sanitize "* ]] && sanitize
 [[ $stages == *" ncu "* ]] && ncu_counters
 [[ $stages == *" counters "* ]] && golden_counters
+[[ $stages == *" model "* ]] && model
 [[ $stages == *" calibrate "* ]] && calibrate
 [[ $stages == *" compare "* ]] && compare
 [[ $stages == *" library "* ]] && library

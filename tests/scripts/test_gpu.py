@@ -20,7 +20,7 @@ if "--json" in arguments:
              {"id": "5", "skipped": None, "on_device": True, "caution": "by luck"},
              {"id": "8", "skipped": "needs 64 threads", "on_device": True, "caution": None},
              {"id": "cpu", "skipped": None, "on_device": False, "caution": None}]
-    document = {"steps": steps}
+    document = {"n": 65536, "steps": steps}
     if arguments[1] == "all":
         if pathlib.Path("crash").exists():
             sys.exit("tool: unspecified launch failure")
@@ -56,7 +56,7 @@ class Session(unittest.TestCase):
         (self.place / "measure/session").mkdir(parents=True)
         (self.place / "ladder/engine/definition").mkdir(parents=True)
         for name in ["measure/session/gpu.sh", "measure/session/compare_ncu.py", "measure/session/sanitize_ladders.py",
-                     "ladder/engine/definition/catalogue.hpp"]:
+                     "measure/session/model_probe.py", "ladder/engine/definition/catalogue.hpp"]:
             shutil.copy(ROOT / name, self.place / name)
         self.program(self.place / "build/gpu/tool/warpfold", TOOL)
         for name, body in STAND_INS.items():
@@ -160,6 +160,13 @@ done
         self.assertEqual(card["figures"]["clock"]["value"], 1.5)
         self.assertRegex(card["figures"]["clock"]["source"], r"^measured 20\d\d-\d\d-\d\d, Card$")
         self.assertRegex(card["figures"]["launch"]["source"], "^copied from h[12]00: ")
+
+    def test_what_the_model_is_held_against(self):
+        answer, calls = self.session("1", "model")
+        self.assertEqual(answer.returncode, 1)  # the stand-in for ncu runs nothing
+        self.assertRegex(calls, "ncu --clock-control none --cache-control all .*ladder reduce --device gpu --no-claims")
+        runs = json.loads((self.place / "out/model.json").read_text())["runs"]
+        self.assertEqual([r for r in runs if r["rows"]], runs)
 
     def test_findings_in_ladders(self):
         self.pages()
