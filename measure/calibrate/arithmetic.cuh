@@ -61,8 +61,8 @@ struct shuffle_op {
         asm volatile("shfl.sync.bfly.b32 %0, %0, 1, 0x1f, 0xffffffff;" : "+r"(x));
     }
 };
-struct vote_op { // with the comparison that makes its predicate, which another unit does
-    static constexpr unsigned instructions = 1;
+struct vote_op { // and the comparison that makes its predicate, by the same unit
+    static constexpr unsigned instructions = 2;
     static __device__ void once(std::uint32_t& x, std::uint32_t y) {
         asm volatile("{.reg .pred p; setp.ne.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, 0xffffffff;}"
                      : "+r"(x)

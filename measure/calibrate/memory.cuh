@@ -10,17 +10,17 @@ namespace warpfold::measure::calibrate {
 
 enum class level : int { l1, past_l1 };
 
-// One lane follows `chain`, whose words are places in it, from where the last launch has stopped.
+// One lane follows `chain`, whose words are addresses in it, from where the last launch has stopped.
 template <level From>
-__global__ void chase(const std::uint32_t* chain, unsigned loads, interval* out, std::uint32_t* place) {
-    std::uint32_t at = *place;
+__global__ void chase(unsigned loads, interval* out, std::uint64_t* place) {
+    std::uint64_t at = *place;
     for (unsigned pass = 0; pass < 2; ++pass) { // the first one fills the caches
         const unsigned long long start = clock64();
         for (unsigned k = 0; k < loads; ++k) {
             if constexpr (From == level::l1) {
-                asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(at) : "l"(chain + at));
+                asm volatile("ld.global.ca.u64 %0, [%0];" : "+l"(at));
             } else {
-                asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(at) : "l"(chain + at));
+                asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at));
             }
         }
         const unsigned long long end = clock64();
@@ -34,22 +34,23 @@ __global__ void chase(const std::uint32_t* chain, unsigned loads, interval* out,
 template <bool Atomic>
 __global__ void chase_shared(unsigned loads, interval* out, std::uint32_t* sink) {
     __shared__ std::uint32_t chain[32];
-    chain[threadIdx.x % 32] = threadIdx.x % 32; // each word is its own place: the data do not change
+    auto at = static_cast<std::uint32_t>(__cvta_generic_to_shared(&chain[threadIdx.x % 32]));
+    chain[threadIdx.x % 32] = at; // each word has its own address: the data do not change
     __syncthreads();
-    std::uint32_t at = 0;
-    const auto base = static_cast<std::uint32_t>(__cvta_generic_to_shared(chain));
     const unsigned long long start = clock64();
     for (unsigned k = 0; k < loads; ++k) {
         if constexpr (Atomic) {
-            asm volatile("atom.shared.add.u32 %0, [%1], 0;" : "=r"(at) : "r"(base + 4 * at));
+            asm volatile("atom.shared.exch.b32 %0, [%0], %0;" : "+r"(at));
         } else {
-            asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(at) : "r"(base + 4 * at));
+            asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(at));
         }
     }
     const unsigned long long end = clock64();
-    out->first = start;
-    out->last = end;
-    *sink = at;
+    if (threadIdx.x == 0) {
+        out->first = start;
+        out->last = end;
+        *sink = at;
+    }
 }
 
 // A full block loads words of shared memory that are `stride` words apart between lanes: 1 is one wavefront, 32 are 32.
@@ -80,10 +81,11 @@ __global__ void __launch_bounds__(full_block)
     atomicMax(&out->last, end);
 }
 
-// A full block loads the same 16 KiB again and again, 16 bytes a lane: from L1 after the first time.
+// A full block loads the same 16 KiB again and again, 16 bytes a lane: from L1 after the first time. The loads of a round
+// have addresses of their own, or ptxas makes one of them.
+inline constexpr unsigned l1_loads = 8;
 __global__ void __launch_bounds__(full_block)
     l1_rate(const uint4* words, unsigned rounds, interval* out, std::uint32_t* sink) {
-    const uint4* const mine = words + threadIdx.x;
     std::uint32_t sum = 0;
     unsigned long long start = 0;
     for (unsigned r = 0; r < rounds + 1; ++r) {
@@ -92,12 +94,12 @@ __global__ void __launch_bounds__(full_block)
             start = clock64();
         }
 #pragma unroll
-        for (unsigned u = 0; u < unrolled; ++u) {
+        for (unsigned u = 0; u < l1_loads; ++u) {
             uint4 x;
             asm volatile("ld.global.ca.v4.u32 {%0,%1,%2,%3}, [%4];"
                          : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-                         : "l"(mine));
-            sum += x.x ^ x.y ^ x.z ^ x.w;
+                         : "l"(words + (threadIdx.x + u * full_block / l1_loads) % full_block));
+            sum += x.x ^ x.y ^ x.z ^ x.w; // or ptxas loads less
         }
     }
     const unsigned long long end = clock64();
@@ -125,17 +127,12 @@ __global__ void __launch_bounds__(full_block)
     }
 }
 
-// Exchanges, which no compiler adds up: at words side by side, or all at one.
-template <bool OneAddress>
-__global__ void __launch_bounds__(full_block)
-    atomics(std::uint32_t* words, unsigned mask, unsigned rounds, std::uint32_t* sink) {
+// Additions at words side by side; with a mask of 0 all at one, which ptxas does not know: it would add up warps before.
+__global__ void __launch_bounds__(full_block) atomics(std::uint32_t* words, unsigned mask, unsigned rounds) {
     const unsigned self = blockIdx.x * blockDim.x + threadIdx.x;
-    std::uint32_t sum = 0;
     for (unsigned r = 0; r < rounds; ++r) {
-        sum += atomicExch(&words[OneAddress ? 0 : (self + r * full_block) & mask], self);
-    }
-    if (sum == 0x7654321) {
-        *sink = sum;
+        asm volatile("red.global.add.u32 [%0], %1;" ::"l"(&words[(self + r * full_block) & mask]), "r"(self)
+                     : "memory");
     }
 }
 
