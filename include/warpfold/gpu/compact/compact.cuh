@@ -30,7 +30,7 @@ bool is_long(const Policy& policy, std::uint64_t n, std::size_t bytes) {
 template <class Task, class Policy>
 std::size_t compact_workspace_bytes(const Policy& policy, std::uint64_t n) {
     using Layout = compact_layout<Task>;
-    using Prefix = grouped_prefix<typename Layout::total_type, false>;
+    using Prefix = typename Layout::prefix_type;
     std::size_t bytes = Prefix::bytes(compact_shape_of<Policy, Layout>::tiles_of(n));
     if constexpr (has_long_selection_v<Task>) {
         if (detail::is_long(policy, n, sizeof(typename Layout::T) + 16)) { // the largest stencil
@@ -75,8 +75,8 @@ private:
         using Shape = typename Plan::shape;
         const unsigned shift = shift_of<Shape::run>(Layout::first_input(task));
         const unsigned tiles = checked_tiles(Shape::tiles_of(count.most, shift), call);
-        const call_memory memory(on, grouped_prefix<typename Layout::total_type, false>::bytes(tiles),
-                                 got != nullptr ? sizeof(std::uint64_t) : 0, call);
+        const call_memory memory(on, Layout::prefix_type::bytes(tiles), got != nullptr ? sizeof(std::uint64_t) : 0,
+                                 call);
         const unsigned ahead = device_attribute<cudaDevAttrMultiProcessorCount>() * Plan::least_blocks;
         Plan plan{task, count, place, memory.slots(), ahead, shift, task.is_in_place()};
         place_number(plan, memory, got);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel of reductions by key and of compactions, except those of long arrays (long_selection.cuh): one launch, one
 // pass over memory, one tile a block. A block loads its tile, finds the total of each thread's runs, publishes the tile's,
-// gets its prefix (gpu/scan/grouped_prefix.cuh) and writes the tile's results. What totals and results are is the task's:
+// gets its prefix (gpu/scan/tile_prefix.cuh) and writes the tile's results. What totals and results are is the task's:
 // selection.cuh, keyed_fold.cuh, run_lengths.cuh.
 #pragma once
 
@@ -12,16 +12,16 @@
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/scan/elements.cuh"
-#include "warpfold/gpu/scan/grouped_prefix.cuh"
 #include "warpfold/tuning/compact.hpp"
 
 namespace warpfold::detail {
 
 // The tile of a task, as one of its threads sees it.
 //   layout      run and bytes of the elements; `first_input(task)`, which decides where tiles begin
-//   prefetch(task, rows, tiles)   asks the L2 cache for the inputs of the tile `tiles` further on
+//   prefetch(task, rows, tiles)   asks the L2 cache for the inputs of the tile `tiles` further on; may be missing
 //   tiles_of(kernels), few_registers   how large tiles are, and whether so many blocks can be resident
 //   local_type, total_type   totals in a tile, and of all tiles; sums(task) joins either
+//   prefix_type              the tile prefix of total_type
 //   total(r)    of the run in row r
 //   widened(total)   the tile's, as one of all tiles
 //   write(...)  the results, from the totals before the thread's runs, before the tile, and of the tile
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) comp
     using Tile = compact_tile<typename Plan::task_type, Shape>;
     using Local = typename Layout::local_type;
     using Total = typename Layout::total_type;
-    using Prefix = grouped_prefix<Total, false>;
+    using Prefix = typename Layout::prefix_type;
     __shared__ typename Tile::storage tile_storage;
     __shared__ typename Prefix::storage prefix_storage;
     __shared__ block::scan_storage<Local, Shape::warps> storage;
@@ -100,8 +100,10 @@ __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) comp
 
     const auto op = Layout::sums(plan.task);
     const Rows rows(plan.shift, n);
-    if (plan.ahead < tiles) {
-        Layout::prefetch(plan.task, rows, plan.ahead); // so that memory is busy while blocks wait for each other
+    if constexpr (requires { Layout::prefetch(plan.task, rows, plan.ahead); }) {
+        if (plan.ahead < tiles) {
+            Layout::prefetch(plan.task, rows, plan.ahead); // so that memory is busy while blocks wait for each other
+        }
     }
     Tile tile(plan.task, rows, tile_storage);
     Local before[Shape::rows];

@@ -13,6 +13,7 @@
 #include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
+#include "warpfold/gpu/scan/grouped_prefix.cuh"
 
 namespace warpfold::detail {
 
@@ -87,6 +88,7 @@ struct compact_layout<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>
     using task_type = keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>;
     using local_type = keyed_total<A, unsigned>;
     using total_type = keyed_total<A, std::uint64_t>;
+    using prefix_type = grouped_prefix<total_type, false>;
     using Key = element_t<Keys>;
     using Value = element_t<Values>;
     static constexpr std::size_t read_bytes =

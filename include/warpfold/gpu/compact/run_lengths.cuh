@@ -12,6 +12,7 @@
 #include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
+#include "warpfold/gpu/scan/grouped_prefix.cuh"
 
 namespace warpfold::detail {
 
@@ -64,6 +65,7 @@ struct compact_layout<keyed_fold<A, Keys, all_ones, KeysOut, Lengths, Op, Equal>
     using task_type = keyed_fold<A, Keys, all_ones, KeysOut, Lengths, Op, Equal>;
     using local_type = unsigned;
     using total_type = run_beginnings;
+    using prefix_type = grouped_prefix<total_type, false>;
     using Key = element_t<Keys>;
     static constexpr std::size_t read_bytes = sizeof(Key);
     static constexpr std::size_t bytes =

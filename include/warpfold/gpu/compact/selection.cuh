@@ -10,6 +10,7 @@
 #include "warpfold/gpu/compact/staged_results.cuh"
 #include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/scan/any_tiles_prefix.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
 
 namespace warpfold::detail {
@@ -24,6 +25,7 @@ struct compact_layout<selection<In, Out, Rejected, Test>> {
     using task_type = selection<In, Out, Rejected, Test>;
     using local_type = unsigned;
     using total_type = std::uint64_t;
+    using prefix_type = any_tiles_prefix<total_type, false>;
     using T = element_t<In>;
     static constexpr std::size_t read_bytes = sizeof(T);
     static constexpr std::size_t bytes =
@@ -35,13 +37,6 @@ struct compact_layout<selection<In, Out, Rejected, Test>> {
     static constexpr bool few_registers = sizeof(T) <= 16;
 
     static const In& first_input(const task_type& task) { return task.in; }
-    template <class Rows>
-    __device__ static void prefetch(const task_type& task, const Rows& rows, unsigned tiles) {
-        rows.prefetch(task.in, tiles);
-        if constexpr (requires { task.test.stencil; }) {
-            rows.prefetch(task.test.stencil, tiles);
-        }
-    }
     __device__ static add_counts sums(const task_type&) { return {}; }
     __device__ static std::uint64_t count_of(std::uint64_t total) { return total; }
 };

@@ -1,59 +1,66 @@
 // SPDX-License-Identifier: MIT
-// The tile prefix of short scans: every tile reads the totals of all tiles before it at once, each warp those of one
-// group. No tile waits for more than one step from block to block.
+// The tile prefix of few tiles: every tile reads the totals of all tiles before it at once, each warp those of some
+// groups. No tile waits for more than one step from block to block.
 //
-// Few tiles have a private slot for each pair of writer and reader. The reader empties it, and at the end nothing has
-// to be counted. With more tiles all readers share the writer's slot, count themselves off, and the last one empties
-// all slots.
+// Very few tiles may have a private slot for each pair of writer and reader. The reader empties it, and at the end nothing
+// has to be counted. Else all readers share the writer's slot, count themselves off, and the last one empties all slots.
 #pragma once
 
 #include "warpfold/gpu/scan/tile_prefix.cuh"
 
 namespace warpfold::detail {
 
-template <class A>
+template <class A, bool Segmented = false>
 class all_tiles_prefix {
 public:
     static constexpr unsigned most_tiles = warp::lanes * tiles_in_group + 1;
+    using total_type = tile_total<A, Segmented>;
 
     struct storage {
-        alignas(A) unsigned char of_group[warp::lanes * sizeof(A)];
+        alignas(total_type) unsigned char of_group[warp::lanes * sizeof(total_type)];
     };
 
     // Bytes of memory: a counter and the slots.
     static std::size_t bytes(unsigned tiles, bool with_private) {
-        return tiles == 1 ? 0 : 16 + (with_private ? slots_before(tiles) : tiles) * sizeof(flagged_slot<A>);
+        return tiles <= 1 ? 0 : 16 + (with_private ? slots_before(tiles) : tiles) * sizeof(flagged_slot<A>);
     }
 
-    __device__ all_tiles_prefix(void* memory, bool with_private, storage& shared)
+    // `tiles` and `ordered` as for grouped_prefix.
+    __device__ all_tiles_prefix(void* memory, bool with_private, storage& shared, unsigned tiles = gridDim.x,
+                                bool ordered = false)
         : left_(static_cast<unsigned*>(memory)),
           slots_(reinterpret_cast<flagged_slot<A>*>(static_cast<unsigned char*>(memory) + 16)),
-          of_group_(reinterpret_cast<A*>(shared.of_group)),
-          private_(with_private) {}
+          of_group_(reinterpret_cast<total_type*>(shared.of_group)),
+          tiles_(tiles),
+          private_(with_private),
+          ordered_(ordered) {}
 
-    __device__ void publish(const A& total) const {
+    __device__ void publish(const total_type& total) const {
         const unsigned tile = blockIdx.x;
         if (private_) {
-            for (unsigned reader = tile + 1 + threadIdx.x; reader < gridDim.x; reader += blockDim.x) {
+            for (unsigned reader = tile + 1 + threadIdx.x; reader < tiles_; reader += blockDim.x) {
                 post_total(&slots_[slots_before(reader) + tile], total);
             }
-        } else if (threadIdx.x == 0 && tile + 1 < gridDim.x) {
+        } else if (threadIdx.x == 0 && tile + 1 < tiles_) {
+            fence();
             post_total(&slots_[tile], total);
         }
     }
 
     template <class First, class Op>
-    __device__ A before(const A& total, const First& first, const Op& op) {
+    __device__ total_type before(const total_type& total, const First& first, const Op& op) {
         const unsigned tile = blockIdx.x, groups = (tile + tiles_in_group - 1) / tiles_in_group;
         const unsigned warps = blockDim.x / warp::lanes, lane = threadIdx.x % warp::lanes;
-        auto* const mine = private_ ? slots_ + slots_before(tile) : slots_;
+        auto* const mine = (private_ ? slots_ + slots_before(tile) : slots_) + lane;
         for (unsigned g = threadIdx.x / warp::lanes; g < groups; g += warps) {
             const unsigned count = min(tiles_in_group, tile - g * tiles_in_group);
-            auto* const source = &mine[g * tiles_in_group + lane];
-            A of_tile = total;
+            auto* const source = &mine[g * tiles_in_group];
+            total_type of_tile = total;
             if (lane < count) {
                 slot_reader<A> words{};
-                of_tile = words.wait(source);
+                words.wait(source);
+                fence();
+                of_tile = total_in<total_type>(words);
                 if (private_) {
                     detail::reset_slot(source);
                 }
@@ -75,7 +82,7 @@ public:
             }
             return total;
         }
-        A earlier = fold_lanes(of_group_[lane < groups ? lane : groups - 1], groups, op);
+        total_type earlier = fold_lanes(of_group_[lane < groups ? lane : groups - 1], groups, op);
         if constexpr (has_first) {
             earlier = op(first, earlier);
         }
@@ -84,8 +91,8 @@ public:
 
     __device__ void release() const {
         const unsigned lane = threadIdx.x % warp::lanes;
-        if (!private_ && threadIdx.x < warp::lanes && warp::shuffle(left_before_, 0) + 1 == gridDim.x) {
-            for (unsigned k = lane; k + 1 < gridDim.x; k += warp::lanes) {
+        if (!private_ && threadIdx.x < warp::lanes && warp::shuffle(left_before_, 0) + 1 == tiles_) {
+            for (unsigned k = lane; k + 1 < tiles_; k += warp::lanes) {
                 detail::reset_slot(&slots_[k]);
             }
             if (lane == 0) {
@@ -98,10 +105,17 @@ private:
     // With private slots a tile has one for each tile before it; so many stand before its own.
     __host__ __device__ static constexpr unsigned slots_before(unsigned tile) { return tile * (tile - 1) / 2; }
 
+    __device__ void fence() const {
+        if (ordered_) {
+            __threadfence();
+        }
+    }
+
     unsigned* left_;
     flagged_slot<A>* slots_;
-    A* of_group_;
-    bool private_;
+    total_type* of_group_;
+    unsigned tiles_;
+    bool private_, ordered_;
     unsigned left_before_ = 0; // in thread 0: so many tiles had read their slots before this one
 };
 
