@@ -37,8 +37,8 @@ std::string prediction_table(const std::string& counters) {
                 const launch_json shape = {launch["grid"], launch["block"]};
                 line* same = nullptr;
                 for (std::size_t k = lines.size(); k-- > 0 && lines.size() - k <= predictions.size();) {
-                    const bool alike = lines[k].card == card && lines[k].kernel == launch["kernel"] &&
-                                       lines[k].shape == shape && lines[k].bound == p["bound"];
+                    const bool alike = lines[k].card == card && launch["kernel"] == lines[k].kernel &&
+                                       lines[k].shape == shape && p["bound"] == lines[k].bound;
                     same = alike ? &lines[k] : same;
                 }
                 if (same == nullptr) {
