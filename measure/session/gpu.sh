@@ -336,7 +336,9 @@ library() {
         name=$(basename "$source" .cu)
         further=("${source%_gpu.cu}_other.cu")
         [ -f "${further[0]}" ] || further=()
-        library_program "test-$name" "$source" "${further[@]}" -lgtest_main -lgtest &
+        # The shared runtime, a function of which a test takes the place of.
+        library_program "test-$name" "$source" "${further[@]}" -lgtest_main -lgtest -cudart shared -Xlinker \
+            "-rpath=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")/lib64" &
         building+=($!)
     done
     wait "${measuring[@]}"

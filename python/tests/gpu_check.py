@@ -49,7 +49,8 @@ class Torch(Package):
             "sum": t.sum, "prod": t.prod, "max": t.max, "mean": t.mean, "var": lambda a: t.var(a, correction=0), "argmax": t.argmax,
             "minmax": t.aminmax, "any": t.any, "count_nonzero": t.count_nonzero, "cumsum": lambda a: t.cumsum(a, 0),
             "cummax": lambda a: t.cummax(a, 0), "sum axis 0": lambda a: t.sum(a, 0), "sum axis 1": lambda a: t.sum(a, 1),
-            "histogram": lambda a: t.histc(a, 100), "bincount": t.bincount,
+            "histogram": lambda a: t.histc(a, 100),
+            "histogram, range": lambda a: t.histc(a, 100, 0, 1), "bincount": t.bincount,
             "convolve": lambda a, v: t.nn.functional.conv1d(a[None, None], v.flip(0)[None, None], padding="same"),
             "norm": t.linalg.vector_norm, "select": lambda a: a[a > 0.5], "unique_consecutive": t.unique_consecutive,
             "digitize": lambda a: t.bucketize(a, self.edges), "gaussian_blur": lambda a: t.nn.functional.conv2d(
@@ -101,7 +102,8 @@ class CuPy(Package):
             "sum": c.sum, "prod": c.prod, "max": c.max, "mean": c.mean, "var": c.var, "argmax": c.argmax, "any": c.any,
             "minmax": lambda a: (c.min(a), c.max(a)), "count_nonzero": c.count_nonzero, "cumsum": c.cumsum,
             "sum axis 0": lambda a: c.sum(a, 0), "sum axis 1": lambda a: c.sum(a, 1),
-            "histogram": lambda a: c.histogram(a, 100), "bincount": c.bincount,
+            "histogram": lambda a: c.histogram(a, 100),
+            "histogram, range": lambda a: c.histogram(a, 100, (0, 1)), "bincount": c.bincount,
             "convolve": lambda a, v: c.convolve(a, v, "same"), "norm": c.linalg.norm, "select": lambda a: a[a > 0.5],
             "digitize": lambda a: c.digitize(a, self.edges), "op": c.fuse(self.root),
             "op sum": lambda a: c.sum(c.sqrt(a * a + 1))}
@@ -142,7 +144,7 @@ ROOT, EDGES = wf.op("sqrt(a * a + 1)"), np.linspace(0, 1, 11, dtype=np.float32)
 OURS = {"sum": wf.sum, "prod": wf.prod, "max": wf.max, "mean": wf.mean, "var": wf.var, "argmax": wf.argmax, "minmax": wf.minmax, "any": wf.any,
         "count_nonzero": wf.count_nonzero, "cumsum": wf.cumsum, "cummax": wf.cummax,
         "sum axis 0": lambda a: wf.sum(a, 0), "sum axis 1": lambda a: wf.sum(a, 1), "exact_sum": wf.exact_sum,
-        "histogram": lambda a: wf.histogram(a, 100), "bincount": wf.bincount,
+        "histogram": lambda a: wf.histogram(a, 100), "histogram, range": lambda a: wf.histogram(a, 100, (0, 1)), "bincount": wf.bincount,
         "convolve": lambda a, v: wf.convolve(a, v, "same"), "norm": wf.norm, "select": lambda a: wf.select(a, a > 0.5),
         "unique_consecutive": wf.unique_consecutive, "digitize": lambda a: wf.digitize(a, EDGES),
         "gaussian_blur": lambda a: wf.gaussian_blur(a, 1), "correlate_channels": wf.correlate_channels, "op": ROOT, "op sum": ROOT.reduce}
@@ -162,15 +164,16 @@ def compute_functions(package):
         return rooms.setdefault((dtype, n), package.array(np.zeros(n, dtype)))
 
     def reduce(op, first):
-        return lambda a: compute.reduce_into(d_in=a, d_out=one, num_items=len(a), op=op, h_init=np.array([first], np.float32))
+        return lambda a: compute.reduce_into(d_in=a, d_out=one, num_items=len(a), op=op, h_init=np.array([first], np.float32),
+                                             stream=package.stream)
 
     return {"sum": reduce(plus, 0), "max": reduce(largest, -np.inf),
             "cumsum": lambda a: compute.inclusive_scan(d_in=a, d_out=room(a, np.float32, len(a)), op=plus,
-                                                       init_value=np.zeros(1, np.float32), num_items=len(a)),
-            "histogram": lambda a: compute.histogram_even(
+                                                       init_value=np.zeros(1, np.float32), num_items=len(a),
+                                                       stream=package.stream),
+            "histogram, range": lambda a: compute.histogram_even(
                 d_samples=a, d_histogram=room(a, np.int32, 100), num_output_levels=101, lower_level=np.float32(0),
-                upper_level=np.float32(1), num_samples=len(a))}
-
+                upper_level=np.float32(1), num_samples=len(a), stream=package.stream)}
 
 
 def differs(ours, theirs):
