@@ -217,6 +217,11 @@ int main() {
                 row<float>(in, "f32", 28, bins, 1.0f, which);
             }
         }
+        for (const unsigned bins : {100000u, 3000000u}) {
+            for (const shape which : {shape::uniform, shape::zipf}) {
+                row<std::int32_t>(in, "i32", 28, bins, static_cast<int>(bins), which);
+            }
+        }
         for (const shape which : {shape::uniform, shape::skewed}) {
             wide_row(in, 28, 1u << 24, which);
         }

@@ -6,11 +6,11 @@
 
 namespace warpfold::bench {
 
-enum class shape { uniform, skewed, constant };
-inline constexpr const char* shape_names[] = {"uniform", "skewed", "constant"};
+enum class shape { uniform, skewed, constant, zipf };
+inline constexpr const char* shape_names[] = {"uniform", "skewed", "constant", "Zipf"};
 
 // Unordered numbers u in [0, 1). Skewed: u^8; a share of (1 / bins)^(1/8) is in the first bin. Numbers are multiplied by
-// `times`.
+// `times`. Zipf: times^u - 1, so that bin k of `times` has a share of nearly 1 / (k + 1).
 template <class T>
 __global__ void fill(T* data, std::uint64_t n, double times, shape which) {
     for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < n;
@@ -26,7 +26,7 @@ __global__ void fill(T* data, std::uint64_t n, double times, shape which) {
         if (which == shape::constant) {
             u = 0.4;
         }
-        const T x = static_cast<T>(u * times);
+        const T x = static_cast<T>(which == shape::zipf ? exp(u * log(times)) - 1 : u * times);
         data[k] = static_cast<double>(x) < times ? x : T{0}; // a float may have been rounded up
     }
 }

@@ -113,6 +113,18 @@ std::vector<Offset> offsets_each(std::uint64_t n, std::uint64_t length) {
     return offsets;
 }
 
+// Lengths from 0 to 7, each as often.
+std::vector<std::int32_t> offsets_of_short_segments(std::uint64_t n) {
+    std::vector<std::int32_t> offsets{0};
+    std::uint64_t state = 1;
+    while (static_cast<std::uint64_t>(offsets.back()) < n) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        offsets.push_back(
+            static_cast<std::int32_t>(std::min(n, static_cast<std::uint64_t>(offsets.back()) + (state >> 61))));
+    }
+    return offsets;
+}
+
 // Power law: lengths are distributed as 1 / (length * length).
 std::vector<std::int64_t> offsets_of_power_law(std::uint64_t n) {
     std::vector<std::int64_t> offsets{0};
@@ -161,6 +173,7 @@ int main(int argc, char** argv) {
             if (argc > 2) {
                 continue;
             }
+            row<float>(in, "segments of 0 to 7", "f32", offsets_of_short_segments(n), 0, brief);
             row<float>(in, "power law", "f32", offsets_of_power_law(n), 0, brief);
             row<float>(in, "a million of 1, one of the rest", "f32", offsets_of_extremes(n, 1000000), 0, brief);
             if (e >= 20) {
