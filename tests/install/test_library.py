@@ -74,7 +74,7 @@ class Library(unittest.TestCase):
         names = {path.name for path in prefix.rglob("*") if path.is_file() and path.suffix != ".json"}
         self.assertEqual(names, {"warpfold", "libsoftgpu.so", "libsoftgpu_redirect.so", "libcudart.so.12", "libcudart.so.13",
                                  "libcuda.so.1", "libnccl.so.2", "libnvJitLink.so.13", "libnvidia-ml.so.1", "libcublas.so.12",
-                                 "libcublas.so.13", "ptxas", "pyproject.toml", "warpfold_pytest.py"})
+                                 "libcublas.so.13", "libcublasLt.so.12", "libcublasLt.so.13", "ptxas", "pyproject.toml", "warpfold_pytest.py"})
         self.run_well(prefix / "bin/warpfold", "run", "--", sys.executable, "-c",
                       "import ctypes; ctypes.CDLL('libcuda.so.1'); ctypes.CDLL(None).softgpu_take_findings")
         project = (prefix / "share/warpfold/pytest/pyproject.toml").read_text()

@@ -36,13 +36,13 @@ TEST_F(cublas_test, the_library_of_cuda_12_gives_its_version) {
 
 TEST_F(cublas_test, what_is_missing_says_so_once) {
     void* const library = ::dlopen(SOFTGPU_CUBLAS_12, RTLD_NOW | RTLD_LOCAL);
-    const auto missing = reinterpret_cast<int (*)()>(::dlsym(library, "cublasStrmm_v2"));
+    const auto missing = reinterpret_cast<int (*)()>(::dlsym(library, "cublasSgelsBatched"));
     ASSERT_NE(missing, nullptr);
     testing::internal::CaptureStderr();
     EXPECT_EQ(missing(), CUBLAS_STATUS_NOT_SUPPORTED);
     EXPECT_EQ(missing(), CUBLAS_STATUS_NOT_SUPPORTED);
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "softgpu: cublasStrmm_v2: the software GPU's cuBLAS does not support it\n");
+              "softgpu: cublasSgelsBatched: the software GPU's cuBLAS does not support it\n");
 }
 
 TEST_F(cublas_test, calls_are_asynchronous_and_in_the_order_of_the_stream) {

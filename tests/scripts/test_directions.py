@@ -88,6 +88,8 @@ ALLOWED = {
                         RUNTIME + "/memory", RUNTIME + "/graph", RUNTIME + "/calls"},
     RUNTIME + "/cublas": {HANDLERS + "/arithmetic", CHECK, CHECK + "/order", RUNTIME + "/core", RUNTIME + "/accounts",
                           RUNTIME + "/memory", RUNTIME + "/graph", RUNTIME + "/calls"},
+    RUNTIME + "/cublas/calls": {RUNTIME + "/cublas", RUNTIME + "/core", RUNTIME + "/graph", RUNTIME + "/calls"},
+    RUNTIME + "/cublas/lt": {RUNTIME + "/cublas"},
     RUNTIME + "/nvml": {RUNTIME + "/cards", RUNTIME + "/core", RUNTIME + "/calls"},
     RUNTIME + "/nvjitlink": {RUNTIME + "/fatbin", RUNTIME + "/cards", RUNTIME + "/program"},
 

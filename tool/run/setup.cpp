@@ -75,7 +75,8 @@ linker_setup find_setup() {
         }
     }
     // Clients look for these in their own folders first, unless they are loaded already.
-    for (const char* const name : {"libnvJitLink.so.13", "libcublas.so.13", "libcublas.so.12"}) {
+    for (const char* const name :
+         {"libnvJitLink.so.13", "libcublasLt.so.13", "libcublasLt.so.12", "libcublas.so.13", "libcublas.so.12"}) {
         if (const auto path = find_beside_runtime(name)) {
             setup.preloaded.push_back(*path);
         }
@@ -108,7 +109,8 @@ std::string explain_setup(const linker_setup& setup, const std::string& program,
                           const std::optional<elf_facts>& facts) {
     std::string text = fmt::format("setup: {} has {}\n", report::printable(program), runtime_text(facts));
     text += fmt::format("setup: libraries are looked for in {} first: libcudart.so.13, libcudart.so.12, libcuda.so.1, "
-                        "libnccl.so.2, libnvidia-ml.so.1, libcublas.so.13, libcublas.so.12\n",
+                        "libnccl.so.2, libnvidia-ml.so.1, libcublas.so.13, libcublas.so.12, libcublasLt.so.13, "
+                        "libcublasLt.so.12\n",
                         setup.folder);
     for (const std::string& path : setup.preloaded) {
         text += fmt::format("setup: loaded before the program: {}\n", path);

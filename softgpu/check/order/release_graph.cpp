@@ -9,10 +9,13 @@ namespace {
 
 using release = release_graph::release;
 
-// Whether the release by these lanes covers an event of the same block.
+// Whether the release by these lanes covers what one of `of_lanes` did, in the same block.
+bool covers(const release& r, lane_mask by, unsigned warp, std::uint64_t time, lane_mask of_lanes) {
+    return time < r.block_base || (r.lenient && time < r.time) ||
+           (warp == r.warp && (time < r.warp_base || ((by & of_lanes) != 0 && time < r.time)));
+}
 bool covers(const release& r, lane_mask by, const event& e) {
-    return e.time < r.block_base || (r.lenient && e.time < r.time) ||
-           (e.warp == r.warp && (e.time < r.warp_base || ((by >> e.lane & 1u) != 0 && e.time < r.time)));
+    return covers(r, by, e.warp, e.time, lane_mask{1} << e.lane);
 }
 
 constexpr std::uint64_t most_steps = 1u << 20;
@@ -81,33 +84,46 @@ void release_graph::attach(const word& at, const block_record& record, std::uint
     ++size_;
 }
 
-void release_graph::acquire(const word& at, block_record& record, const event& by) {
+void release_graph::acquire(const word& at, block_record& record, unsigned warp, std::uint64_t time, lane_mask by) {
     const auto found = histories_.find(at);
     if (found == histories_.end() || is_full()) {
         return;
     }
     const auto& from = found->second;
     const auto upto = static_cast<std::uint32_t>(from->entries.size());
-    std::uint32_t& last = record.last[from->number << 10 | by.warp << 5 | by.lane];
-    if (last == upto) {
+    block_record::extent& last = record.last[from->number << 5 | warp];
+    const lane_mask again = last.upto == upto ? last.by : 0;
+    if ((by & ~again) == 0) {
         return;
     }
-    last = upto;
-    record.acquisitions.push_back({by, from, upto});
-    const std::size_t thread = std::size_t{by.warp} * 32 + by.lane;
-    if (record.acquisition_of.size() <= thread) {
-        record.acquisition_of.resize(thread + 1, 0);
+    last = {upto, by | again};
+    record.acquisitions.push_back({warp, time, by & ~again, from, upto});
+    const std::size_t first = std::size_t{warp} * 32;
+    if (record.acquisition_of.size() < first + 32) {
+        record.acquisition_of.resize(first + 32, 0);
     }
-    record.acquisition_of[thread] = static_cast<std::uint32_t>(record.acquisitions.size());
+    for (lane_mask left = by & ~again; left != 0; left &= left - 1) {
+        record.acquisition_of[first + static_cast<unsigned>(std::countr_zero(left))] =
+            static_cast<std::uint32_t>(record.acquisitions.size());
+    }
     ++size_;
 }
 
-bool release_graph::is_covered(std::uint64_t of, const event& before, const block_record& record,
-                               const acquisition& by) const {
+bool release_graph::is_covered(std::uint64_t of, const event& before, const block_record& record, unsigned warp,
+                               unsigned lane, covering& kept) {
+    const std::uint32_t last = record.last_of(warp, lane);
+    if (last == 0) {
+        return false;
+    }
+    if (kept.acquisition == last && kept.block == of && kept.record == &record && covers(kept.what, kept.by, before)) {
+        return true;
+    }
+    const std::lock_guard lock(mutex_);
     const auto wanted = records_.find(of);
     if (wanted == records_.end()) {
         return false;
     }
+    const acquisition& by = record.acquisitions[last - 1];
     const auto mine = by.from->of_block.find(wanted->second.get());
     if (mine == by.from->of_block.end()) {
         return false;
@@ -116,7 +132,11 @@ bool release_graph::is_covered(std::uint64_t of, const event& before, const bloc
     return std::any_of(mine->second.rbegin(), mine->second.rend(), [&](std::uint32_t k) {
         const entry& e = by.from->entries[k];
         const release& r = wanted->second->releases[e.release];
-        return k < by.upto && (same_block || !r.within_block) && covers(r, e.by, before);
+        if (k >= by.upto || (!same_block && r.within_block) || !covers(r, e.by, before)) {
+            return false;
+        }
+        kept = {&record, last, of, r, e.by};
+        return true;
     });
 }
 
@@ -165,7 +185,8 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                     return true;
                 }
                 const auto known = seen.find(earlier.from.get());
-                if ((known == seen.end() || known->second < earlier.upto) && covers(r, e.by, earlier.by)) {
+                if ((known == seen.end() || known->second < earlier.upto) &&
+                    covers(r, e.by, earlier.warp, earlier.time, earlier.by)) {
                     front.push_back(&earlier);
                 }
             }

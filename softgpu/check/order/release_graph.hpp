@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -31,8 +32,11 @@ public:
         bool within_block = false;    // .cta scope
         bool lenient = false;         // parts of the block have synchronised: all before is taken as covered
     };
+    // By lanes of a warp in one instruction.
     struct acquisition {
-        event by;
+        unsigned warp = 0;
+        std::uint64_t time = 0;
+        lane_mask by = 0;
         std::shared_ptr<history> from;
         std::uint32_t upto = 0; // entries of the history
     };
@@ -43,12 +47,10 @@ public:
     };
     struct block_record {
         void note_fence(std::uint32_t which, lane_mask by);
-        // What the thread has acquired last; nullptr: nothing.
-        [[nodiscard]] const acquisition* last_of(unsigned warp, unsigned lane) const noexcept {
+        // What the thread has acquired last, an index into acquisitions, + 1; 0: nothing.
+        [[nodiscard]] std::uint32_t last_of(unsigned warp, unsigned lane) const noexcept {
             const std::size_t thread = std::size_t{warp} * 32 + lane;
-            return thread < acquisition_of.size() && acquisition_of[thread] != 0
-                       ? &acquisitions[acquisition_of[thread] - 1]
-                       : nullptr;
+            return thread < acquisition_of.size() ? acquisition_of[thread] : 0;
         }
 
         std::uint64_t block = 0;
@@ -58,7 +60,11 @@ public:
         std::vector<std::uint32_t> acquisition_of; // by thread: its last one, an index into acquisitions, + 1
         std::vector<fence> fences;                 // fence.sc of wider scope than the block's
         std::vector<fence> block_fences;           // those before the last barrier of the whole block
-        std::unordered_map<std::uint64_t, std::uint32_t> last; // what a thread has acquired last of a history
+        struct extent {
+            std::uint32_t upto = 0;
+            lane_mask by = 0;
+        };
+        std::unordered_map<std::uint64_t, extent> last; // what a warp has acquired last of a history, and which lanes
     };
     struct entry {
         const block_record* block = nullptr;
@@ -69,6 +75,14 @@ public:
         std::uint64_t number = 0;
         std::vector<entry> entries;
         std::unordered_map<const block_record*, std::vector<std::uint32_t>> of_block;
+    };
+    // A release of a block that an acquisition has found: it often covers what the next lanes ask for.
+    struct covering {
+        const block_record* record = nullptr; // whose acquisition
+        std::uint32_t acquisition = 0;        // its index + 1
+        std::uint64_t block = 0;
+        release what;
+        lane_mask by = 0;
     };
     // A word that is synchronised on: of global memory, or of a block's shared memory.
     struct word {
@@ -85,24 +99,30 @@ public:
     std::uint32_t add_release(block_record& record, const block_clock& clock, unsigned warp, bool within_block);
     // A write of the word carries the release by these lanes. `replaces`: a store, not a read-modify-write.
     void attach(const word& at, const block_record& record, std::uint32_t which, lane_mask by, bool replaces);
-    // A read of the word by this thread at this time.
-    void acquire(const word& at, block_record& record, const event& by);
+    // A read of the word by these lanes of a warp at this time.
+    void acquire(const word& at, block_record& record, unsigned warp, std::uint64_t time, lane_mask by);
     [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_relaxed) == 0; } // needs no mutex
 
+    // Whether what this thread of `record`'s block has acquired last, such as a barrier's phase, covers `before`, of block
+    // `of`, without further steps. Only the block's own thread of the host may ask. Takes the mutex only if `kept` does not
+    // answer.
+    [[nodiscard]] bool is_covered(std::uint64_t of, const event& before, const block_record& record, unsigned warp,
+                                  unsigned lane, covering& kept);
     // Whether `before`, of block `of`, is known to this thread of `record`'s block; `is_known` says which events of the
     // own block are. Also true where the search is too long.
     template <class IsKnown>
-    [[nodiscard]] bool is_ordered(std::uint64_t of, const event& before, const block_record& record, unsigned warp,
-                                  unsigned lane, IsKnown&& is_known) const {
-        // Nearly always by what the thread has just acquired itself, such as a barrier's phase.
-        if (const acquisition* const last = record.last_of(warp, lane);
-            last != nullptr && is_covered(of, before, record, *last)) {
+    [[nodiscard]] bool is_ordered(std::uint64_t of, const event& before, const block_record& record,
+                                  IsKnown&& is_known) const {
+        if (is_full()) {
             return true;
         }
         std::vector<const acquisition*> front;
         for (auto a = record.acquisitions.rbegin(); a != record.acquisitions.rend(); ++a) {
-            if (is_known(a->by)) {
-                front.push_back(&*a);
+            for (lane_mask left = a->by; left != 0; left &= left - 1) {
+                if (is_known(event{a->time, a->warp, static_cast<unsigned>(std::countr_zero(left))})) {
+                    front.push_back(&*a);
+                    break;
+                }
             }
         }
         return search(of, before, record, std::move(front));
@@ -113,9 +133,6 @@ public:
 private:
     static constexpr std::uint64_t most = 1u << 22;
 
-    // Whether a release that was acquired covers it directly.
-    [[nodiscard]] bool is_covered(std::uint64_t of, const event& before, const block_record& record,
-                                  const acquisition& by) const;
     [[nodiscard]] bool search(std::uint64_t of, const event& before, const block_record& record,
                               std::vector<const acquisition*> front) const;
 

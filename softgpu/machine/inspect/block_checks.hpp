@@ -51,7 +51,8 @@ struct lost_value {
 
 struct block_checks {
     check::block_clock clock;
-    check::release_graph::block_record* record = nullptr; // made when it is needed
+    check::release_graph::block_record* record = nullptr;    // made when it is needed
+    std::array<check::release_graph::covering, 32> released; // by warp: what covered the last access
     std::vector<check::stamp> shared_stamps;
     std::vector<std::uint8_t> valid;
     std::size_t shared_valid_bytes = 0;

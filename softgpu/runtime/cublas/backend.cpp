@@ -3,8 +3,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 #include "softgpu/runtime/core/failure.hpp"
@@ -59,31 +61,42 @@ const cblas_library& cblas() {
 
 template <class T>
 struct product_call {
-    int op_a, op_b, m, n, k;
+    cublasOperation_t op_a, op_b;
+    std::int64_t m, n, k;
     T alpha;
     const T* a;
-    int lda;
+    std::int64_t lda;
     const T* b;
-    int ldb;
+    std::int64_t ldb;
     T beta;
     T* c;
-    int ldc;
+    std::int64_t ldc;
 };
 
-// false: the library does not have it.
+// CBLAS's sizes have 32 bits.
+template <class T>
+bool is_small(const product_call<T>& p) {
+    return std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) <= std::numeric_limits<int>::max();
+}
+
+// false: the library does not have it. scalar: how CBLAS takes a scalar.
+template <class Function, class T, class Scalar>
+bool by_library(Function f, const product_call<T>& p, Scalar scalar) {
+    if (f == nullptr || !is_small(p)) {
+        return false;
+    }
+    const auto size = [](std::int64_t x) { return static_cast<int>(x); };
+    f(column_major, no_transpose + p.op_a, no_transpose + p.op_b, size(p.m), size(p.n), size(p.k), scalar(p.alpha), p.a,
+      size(p.lda), p.b, size(p.ldb), scalar(p.beta), p.c, size(p.ldc));
+    return true;
+}
 template <class T>
 bool by_library(real_product<T> f, const product_call<T>& p) {
-    if (f != nullptr) {
-        f(column_major, p.op_a, p.op_b, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
-    }
-    return f != nullptr;
+    return by_library(f, p, [](T x) { return x; });
 }
 template <class T>
 bool by_library(complex_product f, const product_call<T>& p) {
-    if (f != nullptr) {
-        f(column_major, p.op_a, p.op_b, p.m, p.n, p.k, &p.alpha, p.a, p.lda, p.b, p.ldb, &p.beta, p.c, p.ldc);
-    }
-    return f != nullptr;
+    return by_library(f, p, [](const T& x) { return static_cast<const void*>(&x); });
 }
 bool by_library(const product_call<float>& p) { return by_library(cblas().s, p); }
 bool by_library(const product_call<double>& p) { return by_library(cblas().d, p); }
@@ -92,11 +105,11 @@ bool by_library(const product_call<std::complex<double>>& p) { return by_library
 
 // op(A) as an array of its own.
 template <class T>
-std::vector<T> packed(cublasOperation_t op, const T* a, int ld, int rows, int columns) {
+std::vector<T> packed(cublasOperation_t op, const T* a, std::int64_t ld, std::int64_t rows, std::int64_t columns) {
     std::vector<T> out;
     out.reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
-    for (int column = 0; column < columns; ++column) {
-        for (int row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+        for (std::int64_t row = 0; row < rows; ++row) {
             out.push_back(element(a, ld, op, row, column));
         }
     }
@@ -104,20 +117,20 @@ std::vector<T> packed(cublasOperation_t op, const T* a, int ld, int rows, int co
 }
 
 template <class T>
-void by_loops(cublasOperation_t op_a, cublasOperation_t op_b, const product_call<T>& p) {
-    const std::vector<T> a = packed(op_a, p.a, p.lda, p.m, p.k);
-    const std::vector<T> b = packed(op_b, p.b, p.ldb, p.k, p.n);
+void by_loops(const product_call<T>& p) {
+    const std::vector<T> a = packed(p.op_a, p.a, p.lda, p.m, p.k);
+    const std::vector<T> b = packed(p.op_b, p.b, p.ldb, p.k, p.n);
     std::vector<T> sums(static_cast<std::size_t>(p.m));
-    for (int column = 0; column < p.n; ++column) {
+    for (std::int64_t column = 0; column < p.n; ++column) {
         sums.assign(sums.size(), T{});
-        for (int inner = 0; inner < p.k; ++inner) {
+        for (std::int64_t inner = 0; inner < p.k; ++inner) {
             const T factor = b[static_cast<std::size_t>(place(inner, column, p.k))];
             const T* const from = a.data() + place(0, inner, p.m);
-            for (int row = 0; row < p.m; ++row) {
+            for (std::int64_t row = 0; row < p.m; ++row) {
                 sums[static_cast<std::size_t>(row)] += from[row] * factor;
             }
         }
-        for (int row = 0; row < p.m; ++row) {
+        for (std::int64_t row = 0; row < p.m; ++row) {
             T& out = p.c[place(row, column, p.ldc)];
             const T product = p.alpha * sums[static_cast<std::size_t>(row)];
             out = p.beta == T{} ? product : product + p.beta * out;
@@ -127,8 +140,8 @@ void by_loops(cublasOperation_t op_a, cublasOperation_t op_b, const product_call
 
 template <class T>
 void scale(const product_call<T>& p) {
-    for (int column = 0; column < p.n; ++column) {
-        for (int row = 0; row < p.m; ++row) {
+    for (std::int64_t column = 0; column < p.n; ++column) {
+        for (std::int64_t row = 0; row < p.m; ++row) {
             T& out = p.c[place(row, column, p.ldc)];
             out = p.beta == T{} ? T{} : p.beta * out;
         }
@@ -138,19 +151,19 @@ void scale(const product_call<T>& p) {
 } // namespace
 
 template <class T>
-void multiply(cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, T alpha, const T* a, int lda,
-              const T* b, int ldb, T beta, T* c, int ldc) {
-    const product_call<T> p{no_transpose + op_a, no_transpose + op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
+void multiply(cublasOperation_t op_a, cublasOperation_t op_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+              const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+    const product_call<T> p{op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
     if (alpha == T{} || k == 0) {
         scale(p);
     } else if (!by_library(p)) {
-        by_loops(op_a, op_b, p);
+        by_loops(p);
     }
 }
 
 #define SOFTGPU_MULTIPLY(T)                                                                                            \
-    template void multiply(cublasOperation_t, cublasOperation_t, int, int, int, T, const T*, int, const T*, int, T,    \
-                           T*, int);
+    template void multiply(cublasOperation_t, cublasOperation_t, std::int64_t, std::int64_t, std::int64_t, T,          \
+                           const T*, std::int64_t, const T*, std::int64_t, T, T*, std::int64_t);
 SOFTGPU_MULTIPLY(float)
 SOFTGPU_MULTIPLY(double)
 SOFTGPU_MULTIPLY(std::complex<float>)

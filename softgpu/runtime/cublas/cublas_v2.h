@@ -4,6 +4,9 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "cublas_v2_names.h"
 
 typedef struct CUstream_st* cudaStream_t; // as the CUDA runtime declares it
 struct float2;
@@ -62,7 +65,9 @@ typedef enum {
     CUDA_C_32F = 4,
     CUDA_C_64F = 5,
     CUDA_R_32I = 10,
-    CUDA_R_16BF = 14
+    CUDA_R_16BF = 14,
+    CUDA_R_8F_E4M3 = 28,
+    CUDA_R_8F_E5M2 = 29
 } cudaDataType;
 typedef cudaDataType cudaDataType_t;
 #endif
@@ -73,80 +78,10 @@ typedef struct cublasContext* cublasHandle_t;
 extern "C" {
 #endif
 
-#define cublasCreate cublasCreate_v2
-#define cublasDestroy cublasDestroy_v2
-#define cublasGetVersion cublasGetVersion_v2
-#define cublasSetStream cublasSetStream_v2
-#define cublasGetStream cublasGetStream_v2
-#define cublasSetPointerMode cublasSetPointerMode_v2
-#define cublasGetPointerMode cublasGetPointerMode_v2
-#define cublasSetWorkspace cublasSetWorkspace_v2
-#define cublasSgemm cublasSgemm_v2
-#define cublasSgemv cublasSgemv_v2
-#define cublasStrsm cublasStrsm_v2
-#define cublasSsyrk cublasSsyrk_v2
-#define cublasSaxpy cublasSaxpy_v2
-#define cublasSscal cublasSscal_v2
-#define cublasScopy cublasScopy_v2
-#define cublasSswap cublasSswap_v2
-#define cublasDgemm cublasDgemm_v2
-#define cublasDgemv cublasDgemv_v2
-#define cublasDtrsm cublasDtrsm_v2
-#define cublasDsyrk cublasDsyrk_v2
-#define cublasDaxpy cublasDaxpy_v2
-#define cublasDscal cublasDscal_v2
-#define cublasDcopy cublasDcopy_v2
-#define cublasDswap cublasDswap_v2
-#define cublasCgemm cublasCgemm_v2
-#define cublasCgemv cublasCgemv_v2
-#define cublasCtrsm cublasCtrsm_v2
-#define cublasCsyrk cublasCsyrk_v2
-#define cublasCaxpy cublasCaxpy_v2
-#define cublasCscal cublasCscal_v2
-#define cublasCcopy cublasCcopy_v2
-#define cublasCswap cublasCswap_v2
-#define cublasZgemm cublasZgemm_v2
-#define cublasZgemv cublasZgemv_v2
-#define cublasZtrsm cublasZtrsm_v2
-#define cublasZsyrk cublasZsyrk_v2
-#define cublasZaxpy cublasZaxpy_v2
-#define cublasZscal cublasZscal_v2
-#define cublasZcopy cublasZcopy_v2
-#define cublasZswap cublasZswap_v2
-#define cublasSdot cublasSdot_v2
-#define cublasDdot cublasDdot_v2
-#define cublasCdotu cublasCdotu_v2
-#define cublasCdotc cublasCdotc_v2
-#define cublasZdotu cublasZdotu_v2
-#define cublasZdotc cublasZdotc_v2
-#define cublasSger cublasSger_v2
-#define cublasDger cublasDger_v2
-#define cublasCgeru cublasCgeru_v2
-#define cublasCgerc cublasCgerc_v2
-#define cublasZgeru cublasZgeru_v2
-#define cublasZgerc cublasZgerc_v2
-#define cublasSnrm2 cublasSnrm2_v2
-#define cublasDnrm2 cublasDnrm2_v2
-#define cublasScnrm2 cublasScnrm2_v2
-#define cublasDznrm2 cublasDznrm2_v2
-#define cublasSasum cublasSasum_v2
-#define cublasDasum cublasDasum_v2
-#define cublasScasum cublasScasum_v2
-#define cublasDzasum cublasDzasum_v2
-#define cublasIsamax cublasIsamax_v2
-#define cublasIdamax cublasIdamax_v2
-#define cublasIcamax cublasIcamax_v2
-#define cublasIzamax cublasIzamax_v2
-#define cublasIsamin cublasIsamin_v2
-#define cublasIdamin cublasIdamin_v2
-#define cublasIcamin cublasIcamin_v2
-#define cublasIzamin cublasIzamin_v2
-#define cublasCsscal cublasCsscal_v2
-#define cublasZdscal cublasZdscal_v2
-
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle);
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle);
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int* version);
+cublasStatus_t cublasGetProperty(int which, int* value); // major, minor, patch
 size_t cublasGetCudartVersion(void);
 const char* cublasGetStatusName(cublasStatus_t status);
 const char* cublasGetStatusString(cublasStatus_t status);
@@ -172,97 +107,191 @@ cublasStatus_t cublasSetMatrixAsync(int rows, int columns, int size, const void*
 cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int size, const void* a, int lda, void* b, int ldb,
                                     cudaStream_t stream);
 
-// Calls of each type: X is their letter, T the type, R that of its absolute value.
-#define SOFTGPU_CUBLAS_DECLARE(X, T, R)                                                                                \
-    cublasStatus_t cublas##X##gemm_v2(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,       \
-                                      const T* alpha, const T* a, int lda, const T* b, int ldb, const T* beta, T* c,   \
-                                      int ldc);                                                                        \
-    cublasStatus_t cublas##X##gemmBatched(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,   \
-                                          const T* alpha, const T* const a[], int lda, const T* const b[], int ldb,    \
-                                          const T* beta, T* const c[], int ldc, int count);                            \
-    cublasStatus_t cublas##X##gemmStridedBatched(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,   \
-                                                 int k, const T* alpha, const T* a, int lda, long long stride_a,       \
-                                                 const T* b, int ldb, long long stride_b, const T* beta, T* c,         \
-                                                 int ldc, long long stride_c, int count);                              \
-    cublasStatus_t cublas##X##gemv_v2(cublasHandle_t, cublasOperation_t, int m, int n, const T* alpha, const T* a,     \
-                                      int lda, const T* x, int incx, const T* beta, T* y, int incy);                   \
-    cublasStatus_t cublas##X##geam(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, const T* alpha, \
-                                   const T* a, int lda, const T* beta, const T* b, int ldb, T* c, int ldc);            \
-    cublasStatus_t cublas##X##dgmm(cublasHandle_t, cublasSideMode_t, int m, int n, const T* a, int lda, const T* x,    \
-                                   int incx, T* c, int ldc);                                                           \
-    cublasStatus_t cublas##X##trsm_v2(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t,           \
-                                      cublasDiagType_t, int m, int n, const T* alpha, const T* a, int lda, T* b,       \
-                                      int ldb);                                                                        \
-    cublasStatus_t cublas##X##syrk_v2(cublasHandle_t, cublasFillMode_t, cublasOperation_t, int n, int k,               \
-                                      const T* alpha, const T* a, int lda, const T* beta, T* c, int ldc);              \
-    cublasStatus_t cublas##X##axpy_v2(cublasHandle_t, int n, const T* alpha, const T* x, int incx, T* y, int incy);    \
-    cublasStatus_t cublas##X##scal_v2(cublasHandle_t, int n, const T* alpha, T* x, int incx);                          \
-    cublasStatus_t cublas##X##copy_v2(cublasHandle_t, int n, const T* x, int incx, T* y, int incy);                    \
-    cublasStatus_t cublas##X##swap_v2(cublasHandle_t, int n, T* x, int incx, T* y, int incy);
-SOFTGPU_CUBLAS_DECLARE(S, float, float)
-SOFTGPU_CUBLAS_DECLARE(D, double, double)
-SOFTGPU_CUBLAS_DECLARE(C, cuComplex, float)
-SOFTGPU_CUBLAS_DECLARE(Z, cuDoubleComplex, double)
+// Each call has two forms: with sizes I of 32 bits, and, with names in _64, of 64.
+#define SOFTGPU_CUBLAS_BOTH(M, ...) M(__VA_ARGS__, int, ) M(__VA_ARGS__, int64_t, _64)
+
+// Calls of each type: X is their letter, T the type.
+#define SOFTGPU_CUBLAS_PRODUCTS(X, gemm, T, I, W)                                                                      \
+    cublasStatus_t cublas##gemm##W(cublasHandle_t, cublasOperation_t, cublasOperation_t, I m, I n, I k,                \
+                                   const T* alpha, const T* a, I lda, const T* b, I ldb, const T* beta, T* c, I ldc);  \
+    cublasStatus_t cublas##X##gemmBatched##W(cublasHandle_t, cublasOperation_t, cublasOperation_t, I m, I n, I k,      \
+                                             const T* alpha, const T* const a[], I lda, const T* const b[], I ldb,     \
+                                             const T* beta, T* const c[], I ldc, I count);                             \
+    cublasStatus_t cublas##X##gemmStridedBatched##W(cublasHandle_t, cublasOperation_t, cublasOperation_t, I m, I n,    \
+                                                    I k, const T* alpha, const T* a, I lda, long long stride_a,        \
+                                                    const T* b, I ldb, long long stride_b, const T* beta, T* c, I ldc, \
+                                                    long long stride_c, I count);
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_PRODUCTS, S, Sgemm_v2, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_PRODUCTS, D, Dgemm_v2, double)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_PRODUCTS, C, Cgemm_v2, cuComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_PRODUCTS, Z, Zgemm_v2, cuDoubleComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_PRODUCTS, H, Hgemm, struct __half)
+#undef SOFTGPU_CUBLAS_PRODUCTS
+#define SOFTGPU_CUBLAS_DECLARE(X, T, I, W)                                                                             \
+    cublasStatus_t cublas##X##gemv_v2##W(cublasHandle_t, cublasOperation_t, I m, I n, const T* alpha, const T* a,      \
+                                         I lda, const T* x, I incx, const T* beta, T* y, I incy);                      \
+    cublasStatus_t cublas##X##gbmv_v2##W(cublasHandle_t, cublasOperation_t, I m, I n, I below, I above,                \
+                                         const T* alpha, const T* a, I lda, const T* x, I incx, const T* beta, T* y,   \
+                                         I incy);                                                                      \
+    cublasStatus_t cublas##X##geam##W(cublasHandle_t, cublasOperation_t, cublasOperation_t, I m, I n, const T* alpha,  \
+                                      const T* a, I lda, const T* beta, const T* b, I ldb, T* c, I ldc);               \
+    cublasStatus_t cublas##X##dgmm##W(cublasHandle_t, cublasSideMode_t, I m, I n, const T* a, I lda, const T* x,       \
+                                      I incx, T* c, I ldc);                                                            \
+    cublasStatus_t cublas##X##trmm_v2##W(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t,        \
+                                         cublasDiagType_t, I m, I n, const T* alpha, const T* a, I lda, const T* b,    \
+                                         I ldb, T* c, I ldc);                                                          \
+    cublasStatus_t cublas##X##trsm_v2##W(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t,        \
+                                         cublasDiagType_t, I m, I n, const T* alpha, const T* a, I lda, T* b, I ldb);  \
+    cublasStatus_t cublas##X##trsmBatched##W(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t,    \
+                                             cublasDiagType_t, I m, I n, const T* alpha, const T* const a[], I lda,    \
+                                             T* const b[], I ldb, I count);                                            \
+    cublasStatus_t cublas##X##trmv_v2##W(cublasHandle_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t, I n,   \
+                                         const T* a, I lda, T* x, I incx);                                             \
+    cublasStatus_t cublas##X##trsv_v2##W(cublasHandle_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t, I n,   \
+                                         const T* a, I lda, T* x, I incx);                                             \
+    cublasStatus_t cublas##X##tbmv_v2##W(cublasHandle_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t, I n,   \
+                                         I k, const T* a, I lda, T* x, I incx);                                        \
+    cublasStatus_t cublas##X##tbsv_v2##W(cublasHandle_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t, I n,   \
+                                         I k, const T* a, I lda, T* x, I incx);                                        \
+    cublasStatus_t cublas##X##tpmv_v2##W(cublasHandle_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t, I n,   \
+                                         const T* a, T* x, I incx);                                                    \
+    cublasStatus_t cublas##X##tpsv_v2##W(cublasHandle_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t, I n,   \
+                                         const T* a, T* x, I incx);                                                    \
+    cublasStatus_t cublas##X##axpy_v2##W(cublasHandle_t, I n, const T* alpha, const T* x, I incx, T* y, I incy);       \
+    cublasStatus_t cublas##X##scal_v2##W(cublasHandle_t, I n, const T* alpha, T* x, I incx);                           \
+    cublasStatus_t cublas##X##copy_v2##W(cublasHandle_t, I n, const T* x, I incx, T* y, I incy);                       \
+    cublasStatus_t cublas##X##swap_v2##W(cublasHandle_t, I n, T* x, I incx, T* y, I incy);
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, S, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, D, double)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, C, cuComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Z, cuDoubleComplex)
 #undef SOFTGPU_CUBLAS_DECLARE
 
-// Calls of half precision.
-cublasStatus_t cublasHgemm(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
-                           const struct __half* alpha, const struct __half* a, int lda, const struct __half* b, int ldb,
-                           const struct __half* beta, struct __half* c, int ldc);
-cublasStatus_t cublasHgemmBatched(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
-                                  const struct __half* alpha, const struct __half* const a[], int lda,
-                                  const struct __half* const b[], int ldb, const struct __half* beta,
-                                  struct __half* const c[], int ldc, int count);
-cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
-                                         const struct __half* alpha, const struct __half* a, int lda,
-                                         long long stride_a, const struct __half* b, int ldb, long long stride_b,
-                                         const struct __half* beta, struct __half* c, int ldc, long long stride_c,
-                                         int count);
+// Symmetric matrices (sy) and Hermitian ones (he): S and R are the types of the scalars of updates, where they differ.
+#define SOFTGPU_CUBLAS_DECLARE(X, y, T, S, I, W)                                                                       \
+    cublasStatus_t cublas##X##y##mm_v2##W(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, I m, I n,                \
+                                          const T* alpha, const T* a, I lda, const T* b, I ldb, const T* beta, T* c,   \
+                                          I ldc);                                                                      \
+    cublasStatus_t cublas##X##y##mv_v2##W(cublasHandle_t, cublasFillMode_t, I n, const T* alpha, const T* a, I lda,    \
+                                          const T* x, I incx, const T* beta, T* y, I incy);                            \
+    cublasStatus_t cublas##X##y##r_v2##W(cublasHandle_t, cublasFillMode_t, I n, const S* alpha, const T* x, I incx,    \
+                                         T* a, I lda);                                                                 \
+    cublasStatus_t cublas##X##y##r2_v2##W(cublasHandle_t, cublasFillMode_t, I n, const T* alpha, const T* x, I incx,   \
+                                          const T* y, I incy, T* a, I lda);                                            \
+    cublasStatus_t cublas##X##y##rk_v2##W(cublasHandle_t, cublasFillMode_t, cublasOperation_t, I n, I k,               \
+                                          const S* alpha, const T* a, I lda, const S* beta, T* c, I ldc);              \
+    cublasStatus_t cublas##X##y##r2k_v2##W(cublasHandle_t, cublasFillMode_t, cublasOperation_t, I n, I k,              \
+                                           const T* alpha, const T* a, I lda, const T* b, I ldb, const S* beta, T* c,  \
+                                           I ldc);                                                                     \
+    cublasStatus_t cublas##X##y##rkx##W(cublasHandle_t, cublasFillMode_t, cublasOperation_t, I n, I k, const T* alpha, \
+                                        const T* a, I lda, const T* b, I ldb, const S* beta, T* c, I ldc);
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, S, sy, float, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, D, sy, double, double)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, C, sy, cuComplex, cuComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Z, sy, cuDoubleComplex, cuDoubleComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, C, he, cuComplex, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Z, he, cuDoubleComplex, double)
+#undef SOFTGPU_CUBLAS_DECLARE
+#define SOFTGPU_CUBLAS_DECLARE(bmv, pmv, pr, pr2, T, S, I, W)                                                          \
+    cublasStatus_t cublas##bmv##_v2##W(cublasHandle_t, cublasFillMode_t, I n, I k, const T* alpha, const T* a, I lda,  \
+                                       const T* x, I incx, const T* beta, T* y, I incy);                               \
+    cublasStatus_t cublas##pmv##_v2##W(cublasHandle_t, cublasFillMode_t, I n, const T* alpha, const T* a, const T* x,  \
+                                       I incx, const T* beta, T* y, I incy);                                           \
+    cublasStatus_t cublas##pr##_v2##W(cublasHandle_t, cublasFillMode_t, I n, const S* alpha, const T* x, I incx,       \
+                                      T* a);                                                                           \
+    cublasStatus_t cublas##pr2##_v2##W(cublasHandle_t, cublasFillMode_t, I n, const T* alpha, const T* x, I incx,      \
+                                       const T* y, I incy, T* a);
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Ssbmv, Sspmv, Sspr, Sspr2, float, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Dsbmv, Dspmv, Dspr, Dspr2, double, double)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Chbmv, Chpmv, Chpr, Chpr2, cuComplex, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Zhbmv, Zhpmv, Zhpr, Zhpr2, cuDoubleComplex, double)
+#undef SOFTGPU_CUBLAS_DECLARE
 
 // Calls whose names have a form of their own for each type. The index of the first largest, or smallest, begins at 1.
-#define SOFTGPU_CUBLAS_DECLARE(dot, ger, T)                                                                            \
-    cublasStatus_t cublas##dot##_v2(cublasHandle_t, int n, const T* x, int incx, const T* y, int incy, T* result);     \
-    cublasStatus_t cublas##ger##_v2(cublasHandle_t, int m, int n, const T* alpha, const T* x, int incx, const T* y,    \
-                                    int incy, T* a, int lda);
-SOFTGPU_CUBLAS_DECLARE(Sdot, Sger, float)
-SOFTGPU_CUBLAS_DECLARE(Ddot, Dger, double)
-SOFTGPU_CUBLAS_DECLARE(Cdotu, Cgeru, cuComplex)
-SOFTGPU_CUBLAS_DECLARE(Cdotc, Cgerc, cuComplex)
-SOFTGPU_CUBLAS_DECLARE(Zdotu, Zgeru, cuDoubleComplex)
-SOFTGPU_CUBLAS_DECLARE(Zdotc, Zgerc, cuDoubleComplex)
+#define SOFTGPU_CUBLAS_DECLARE(dot, ger, T, I, W)                                                                      \
+    cublasStatus_t cublas##dot##_v2##W(cublasHandle_t, I n, const T* x, I incx, const T* y, I incy, T* result);        \
+    cublasStatus_t cublas##ger##_v2##W(cublasHandle_t, I m, I n, const T* alpha, const T* x, I incx, const T* y,       \
+                                       I incy, T* a, I lda);
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Sdot, Sger, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Ddot, Dger, double)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Cdotu, Cgeru, cuComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Cdotc, Cgerc, cuComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Zdotu, Zgeru, cuDoubleComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Zdotc, Zgerc, cuDoubleComplex)
 #undef SOFTGPU_CUBLAS_DECLARE
-#define SOFTGPU_CUBLAS_DECLARE(nrm2, asum, iamax, iamin, T, R)                                                         \
-    cublasStatus_t cublas##nrm2##_v2(cublasHandle_t, int n, const T* x, int incx, R* result);                          \
-    cublasStatus_t cublas##asum##_v2(cublasHandle_t, int n, const T* x, int incx, R* result);                          \
-    cublasStatus_t cublas##iamax##_v2(cublasHandle_t, int n, const T* x, int incx, int* result);                       \
-    cublasStatus_t cublas##iamin##_v2(cublasHandle_t, int n, const T* x, int incx, int* result);
-SOFTGPU_CUBLAS_DECLARE(Snrm2, Sasum, Isamax, Isamin, float, float)
-SOFTGPU_CUBLAS_DECLARE(Dnrm2, Dasum, Idamax, Idamin, double, double)
-SOFTGPU_CUBLAS_DECLARE(Scnrm2, Scasum, Icamax, Icamin, cuComplex, float)
-SOFTGPU_CUBLAS_DECLARE(Dznrm2, Dzasum, Izamax, Izamin, cuDoubleComplex, double)
+#define SOFTGPU_CUBLAS_DECLARE(nrm2, asum, iamax, iamin, T, R, I, W)                                                   \
+    cublasStatus_t cublas##nrm2##_v2##W(cublasHandle_t, I n, const T* x, I incx, R* result);                           \
+    cublasStatus_t cublas##asum##_v2##W(cublasHandle_t, I n, const T* x, I incx, R* result);                           \
+    cublasStatus_t cublas##iamax##_v2##W(cublasHandle_t, I n, const T* x, I incx, I* result);                          \
+    cublasStatus_t cublas##iamin##_v2##W(cublasHandle_t, I n, const T* x, I incx, I* result);
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Snrm2, Sasum, Isamax, Isamin, float, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Dnrm2, Dasum, Idamax, Idamin, double, double)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Scnrm2, Scasum, Icamax, Icamin, cuComplex, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Dznrm2, Dzasum, Izamax, Izamin, cuDoubleComplex, double)
 #undef SOFTGPU_CUBLAS_DECLARE
-cublasStatus_t cublasCsscal_v2(cublasHandle_t, int n, const float* alpha, cuComplex* x, int incx);
-cublasStatus_t cublasZdscal_v2(cublasHandle_t, int n, const double* alpha, cuDoubleComplex* x, int incx);
+#define SOFTGPU_CUBLAS_DECLARE(name, T, R, I, W)                                                                       \
+    cublasStatus_t cublas##name##_v2##W(cublasHandle_t, I n, const R* alpha, T* x, I incx);
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Csscal, cuComplex, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Zdscal, cuDoubleComplex, double)
+#undef SOFTGPU_CUBLAS_DECLARE
+
+// Plane rotations: x = c x + s y, y = c y - conj(s) x.
+#define SOFTGPU_CUBLAS_DECLARE(name, T, C, S, I, W)                                                                    \
+    cublasStatus_t cublas##name##_v2##W(cublasHandle_t, I n, T* x, I incx, T* y, I incy, const C* c, const S* s);
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Srot, float, float, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Drot, double, double, double)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Crot, cuComplex, float, cuComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Csrot, cuComplex, float, float)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Zrot, cuDoubleComplex, double, cuDoubleComplex)
+SOFTGPU_CUBLAS_BOTH(SOFTGPU_CUBLAS_DECLARE, Zdrot, cuDoubleComplex, double, double)
+#undef SOFTGPU_CUBLAS_DECLARE
+cublasStatus_t cublasSrotg_v2(cublasHandle_t, float* a, float* b, float* c, float* s);
+cublasStatus_t cublasDrotg_v2(cublasHandle_t, double* a, double* b, double* c, double* s);
+cublasStatus_t cublasCrotg_v2(cublasHandle_t, cuComplex* a, cuComplex* b, float* c, cuComplex* s);
+cublasStatus_t cublasZrotg_v2(cublasHandle_t, cuDoubleComplex* a, cuDoubleComplex* b, double* c, cuDoubleComplex* s);
 
 // Scalars have the type of the computation: half for CUBLAS_COMPUTE_16F, int for CUBLAS_COMPUTE_32I, else that of C's kind.
-cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
-                            const void* alpha, const void* a, cudaDataType type_a, int lda, const void* b,
-                            cudaDataType type_b, int ldb, const void* beta, void* c, cudaDataType type_c, int ldc,
-                            cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
-                                          const void* alpha, const void* a, cudaDataType type_a, int lda,
-                                          long long stride_a, const void* b, cudaDataType type_b, int ldb,
-                                          long long stride_b, const void* beta, void* c, cudaDataType type_c, int ldc,
-                                          long long stride_c, int count, cublasComputeType_t compute,
-                                          cublasGemmAlgo_t algorithm);
-cublasStatus_t cublasGemmBatchedEx(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
-                                   const void* alpha, const void* const a[], cudaDataType type_a, int lda,
-                                   const void* const b[], cudaDataType type_b, int ldb, const void* beta,
-                                   void* const c[], cudaDataType type_c, int ldc, int count,
-                                   cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
-cublasStatus_t cublasSgemmEx(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
-                             const float* alpha, const void* a, cudaDataType type_a, int lda, const void* b,
-                             cudaDataType type_b, int ldb, const float* beta, void* c, cudaDataType type_c, int ldc);
+#define SOFTGPU_CUBLAS_DECLARE(I, W)                                                                                   \
+    cublasStatus_t cublasGemmEx##W(cublasHandle_t, cublasOperation_t, cublasOperation_t, I m, I n, I k,                \
+                                   const void* alpha, const void* a, cudaDataType type_a, I lda, const void* b,        \
+                                   cudaDataType type_b, I ldb, const void* beta, void* c, cudaDataType type_c, I ldc,  \
+                                   cublasComputeType_t compute, cublasGemmAlgo_t algorithm);                           \
+    cublasStatus_t cublasGemmStridedBatchedEx##W(                                                                      \
+        cublasHandle_t, cublasOperation_t, cublasOperation_t, I m, I n, I k, const void* alpha, const void* a,         \
+        cudaDataType type_a, I lda, long long stride_a, const void* b, cudaDataType type_b, I ldb, long long stride_b, \
+        const void* beta, void* c, cudaDataType type_c, I ldc, long long stride_c, I count,                            \
+        cublasComputeType_t compute, cublasGemmAlgo_t algorithm);                                                      \
+    cublasStatus_t cublasGemmBatchedEx##W(cublasHandle_t, cublasOperation_t, cublasOperation_t, I m, I n, I k,         \
+                                          const void* alpha, const void* const a[], cudaDataType type_a, I lda,        \
+                                          const void* const b[], cudaDataType type_b, I ldb, const void* beta,         \
+                                          void* const c[], cudaDataType type_c, I ldc, I count,                        \
+                                          cublasComputeType_t compute, cublasGemmAlgo_t algorithm);                    \
+    cublasStatus_t cublasSgemmEx##W(cublasHandle_t, cublasOperation_t, cublasOperation_t, I m, I n, I k,               \
+                                    const float* alpha, const void* a, cudaDataType type_a, I lda, const void* b,      \
+                                    cudaDataType type_b, I ldb, const float* beta, void* c, cudaDataType type_c,       \
+                                    I ldc);
+SOFTGPU_CUBLAS_DECLARE(int, )
+SOFTGPU_CUBLAS_DECLARE(int64_t, _64)
+#undef SOFTGPU_CUBLAS_DECLARE
+#undef SOFTGPU_CUBLAS_BOTH
+
+// Batches of small systems, by LU with partial pivoting; addresses of matrices are in arrays. info: 0, or the number of the
+// first pivot that is 0; pivots begin at 1, n a matrix; null: none are exchanged.
+#define SOFTGPU_CUBLAS_DECLARE(X, T)                                                                                   \
+    cublasStatus_t cublas##X##getrfBatched(cublasHandle_t, int n, T* const a[], int lda, int* pivots, int* info,       \
+                                           int count);                                                                 \
+    cublasStatus_t cublas##X##getrsBatched(cublasHandle_t, cublasOperation_t, int n, int nrhs, const T* const a[],     \
+                                           int lda, const int* pivots, T* const b[], int ldb, int* info_on_host,       \
+                                           int count);                                                                 \
+    cublasStatus_t cublas##X##getriBatched(cublasHandle_t, int n, const T* const a[], int lda, const int* pivots,      \
+                                           T* const c[], int ldc, int* info, int count);                               \
+    cublasStatus_t cublas##X##matinvBatched(cublasHandle_t, int n, const T* const a[], int lda, T* const inverse[],    \
+                                            int ld_inverse, int* info, int count);
+SOFTGPU_CUBLAS_DECLARE(S, float)
+SOFTGPU_CUBLAS_DECLARE(D, double)
+SOFTGPU_CUBLAS_DECLARE(C, cuComplex)
+SOFTGPU_CUBLAS_DECLARE(Z, cuDoubleComplex)
+#undef SOFTGPU_CUBLAS_DECLARE
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/cublas/data_types.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "softgpu/machine/handlers/arithmetic/half_formats.hpp"
@@ -12,17 +15,33 @@ namespace {
 
 namespace formats = machine::SOFTGPU_TARGET;
 
+// The nearest number, ties to even; integers hold the nearest that they have, NaN is 0.
 template <class Number>
 struct plain {
     using stored = Number;
     static double value(stored x) { return static_cast<double>(x); }
-    static stored rounded(double x) { return static_cast<stored>(x); }
+    static stored rounded(double x) {
+        if constexpr (std::is_integral_v<Number>) {
+            using limits = std::numeric_limits<Number>;
+            return x != x ? 0
+                          : static_cast<stored>(std::clamp<double>(std::nearbyint(x), limits::min(), limits::max()));
+        } else {
+            return static_cast<stored>(x);
+        }
+    }
 };
+// Numbers of 8 bits take the largest finite value in place of a larger one.
 template <class Format>
 struct small {
     using stored = typename Format::bits;
     static double value(stored x) { return formats::widened<Format>(x); }
-    static stored rounded(double x) { return static_cast<stored>(formats::narrowed<Format>(x)); }
+    static stored rounded(double x) {
+        if (sizeof(stored) == 1 && x == x) {
+            const double most = value(static_cast<stored>(Format::infinity - 1));
+            x = std::clamp(x, -most, most);
+        }
+        return static_cast<stored>(formats::narrowed<Format>(x));
+    }
 };
 
 // visit(type's traits).
@@ -31,6 +50,8 @@ auto with_type(cudaDataType type, Visit&& visit) {
     switch (type) {
     case CUDA_R_16F: return visit(small<formats::f16_format>{});
     case CUDA_R_16BF: return visit(small<formats::bf16_format>{});
+    case CUDA_R_8F_E4M3: return visit(small<formats::e4m3_format>{});
+    case CUDA_R_8F_E5M2: return visit(small<formats::e5m2_format>{});
     case CUDA_R_8I: return visit(plain<std::int8_t>{});
     case CUDA_R_32I: return visit(plain<std::int32_t>{});
     case CUDA_R_64F: return visit(plain<double>{});
@@ -64,6 +85,8 @@ double rounded_to(rounding to, double x) {
     return x;
 }
 
+} // namespace
+
 rounding rounding_of(cublasComputeType_t compute, cublasMath_t math) {
     switch (compute) {
     case CUBLAS_COMPUTE_32F_FAST_16F: return rounding::f16;
@@ -74,8 +97,6 @@ rounding rounding_of(cublasComputeType_t compute, cublasMath_t math) {
     default: return rounding::none;
     }
 }
-
-} // namespace
 
 std::optional<product_types> types_of(cudaDataType a, cudaDataType b, cudaDataType c, cublasComputeType_t compute,
                                       cublasMath_t math) {
@@ -117,7 +138,9 @@ std::optional<product_types> types_of(cudaDataType a, cudaDataType b, cudaDataTy
 
 std::size_t bytes_of(cudaDataType type) noexcept {
     switch (type) {
-    case CUDA_R_8I: return 1;
+    case CUDA_R_8I:
+    case CUDA_R_8F_E4M3:
+    case CUDA_R_8F_E5M2: return 1;
     case CUDA_R_16F:
     case CUDA_R_16BF: return 2;
     case CUDA_R_64F:
@@ -128,7 +151,8 @@ std::size_t bytes_of(cudaDataType type) noexcept {
 }
 
 template <class T>
-std::vector<T> widened(cudaDataType type, rounding to, const void* matrix, int rows, int columns, int ld) {
+std::vector<T> widened(cudaDataType type, rounding to, const void* matrix, std::int64_t rows, std::int64_t columns,
+                       std::int64_t ld) {
     return with_type(type, [&]<class Type>(Type) {
         std::vector<T> out;
         out.reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
@@ -141,8 +165,8 @@ std::vector<T> widened(cudaDataType type, rounding to, const void* matrix, int r
         return out;
     });
 }
-template std::vector<float> widened(cudaDataType, rounding, const void*, int, int, int);
-template std::vector<double> widened(cudaDataType, rounding, const void*, int, int, int);
+template std::vector<float> widened(cudaDataType, rounding, const void*, std::int64_t, std::int64_t, std::int64_t);
+template std::vector<double> widened(cudaDataType, rounding, const void*, std::int64_t, std::int64_t, std::int64_t);
 
 double load(cudaDataType type, const void* at, std::ptrdiff_t place) {
     return with_type(type, [&]<class Type>(Type) { return Type::value(read<typename Type::stored>(at, place)); });

@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 
 #include "softgpu/runtime/cublas/cublas_v2.h"
 
@@ -48,15 +49,15 @@ std::complex<T> conjugated(std::complex<T> x) {
 }
 
 // Where element (row, column) of a matrix, or element i of a vector, is.
-inline std::ptrdiff_t place(std::ptrdiff_t row, std::ptrdiff_t column, int ld) { return row + column * ld; }
+inline std::ptrdiff_t place(std::ptrdiff_t row, std::ptrdiff_t column, std::ptrdiff_t ld) { return row + column * ld; }
 // A negative increment begins at the last element.
-inline std::ptrdiff_t vector_place(std::ptrdiff_t i, std::ptrdiff_t n, int increment) {
+inline std::ptrdiff_t vector_place(std::ptrdiff_t i, std::ptrdiff_t n, std::ptrdiff_t increment) {
     return increment >= 0 ? i * increment : (i - (n - 1)) * increment;
 }
 
 // Element (row, column) of op(A).
 template <class T>
-T element(const T* a, int ld, cublasOperation_t op, std::ptrdiff_t row, std::ptrdiff_t column) {
+T element(const T* a, std::ptrdiff_t ld, cublasOperation_t op, std::ptrdiff_t row, std::ptrdiff_t column) {
     if (op == CUBLAS_OP_N) {
         return a[place(row, column, ld)];
     }

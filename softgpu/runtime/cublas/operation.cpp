@@ -14,6 +14,21 @@
 namespace softgpu::runtime::cublas {
 namespace {
 
+// look(base, width, rows) for what an operand has in memory; the rows are o.pitch apart.
+template <class Look>
+void for_each_part(const operand& o, Look look) {
+    const auto* const base = static_cast<const char*>(o.base);
+    if (o.part == operand::whole) {
+        look(base, o.width, o.rows);
+        return;
+    }
+    for (std::size_t column = 0; column < o.rows; ++column) {
+        const std::size_t skipped = o.part == operand::lower ? column * o.element : 0;
+        look(base + column * o.pitch + skipped, o.part == operand::lower ? o.width - skipped : (column + 1) * o.element,
+             std::size_t{1});
+    }
+}
+
 void tell_checks(const std::string& title, const std::vector<operand>& operands) {
     check::session* const s = checking::current();
     if (s == nullptr) {
@@ -21,12 +36,14 @@ void tell_checks(const std::string& title, const std::vector<operand>& operands)
     }
     std::vector<check::touched_range> ranges;
     for (const operand& o : operands) {
-        for (std::size_t row = 0; o.writes && row < o.rows; ++row) {
-            checking::written(static_cast<const char*>(o.base) + row * o.pitch, o.width);
-        }
-        if (s->operations() != nullptr && o.rows != 0) {
-            checking::add_rows(ranges, *s, o.base, o.pitch, o.rows, o.width, o.rows, 1, o.writes);
-        }
+        for_each_part(o, [&](const char* base, std::size_t width, std::size_t rows) {
+            for (std::size_t row = 0; o.writes && row < rows; ++row) {
+                checking::written(base + row * o.pitch, width);
+            }
+            if (s->operations() != nullptr && rows != 0) {
+                checking::add_rows(ranges, *s, base, o.pitch, rows, width, rows, 1, o.writes);
+            }
+        });
     }
     if (s->operations() != nullptr) {
         checking::transferred(title, std::move(ranges));
@@ -98,6 +115,27 @@ cublasStatus_t operation::enqueue(work run) {
         gpu.wait(lock, issued);
     }
     return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t operation::enqueue_batch(std::int64_t count,
+                                        std::function<std::vector<operand>(std::int64_t)> operands_of,
+                                        std::function<void(std::int64_t)> run) {
+    context& gpu = all_devices().at(on_.device);
+    return enqueue([=, &gpu, title = title_, operands_of = std::move(operands_of),
+                    run = std::move(run)](std::vector<operand>& used) {
+        {
+            const locked lock(gpu.mutex());
+            for (std::int64_t number = 0; number < count; ++number) {
+                for (const operand& o : operands_of(number)) {
+                    require_operand(gpu, title, o);
+                    used.push_back(o);
+                }
+            }
+        }
+        for (std::int64_t number = 0; number < count; ++number) {
+            run(number);
+        }
+    });
 }
 
 } // namespace softgpu::runtime::cublas

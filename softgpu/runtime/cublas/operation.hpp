@@ -25,14 +25,19 @@ struct cublasContext {
 
 namespace softgpu::runtime::cublas {
 
-// Rows of `width` bytes, `pitch` bytes apart: a column each of a matrix, or an element each of a vector.
+// Rows of `width` bytes, `pitch` bytes apart: a column each of a matrix, or an element each of a vector. A triangle has less
+// of each: by `element` bytes fewer from column to column.
 struct operand {
+    enum triangle : std::uint8_t { whole, lower, upper };
+
     const char* name = "";
     const void* base = nullptr;
     std::size_t width = 0;
     std::size_t pitch = 0;
     std::size_t rows = 0;
     bool writes = false;
+    triangle part = whole;
+    std::size_t element = 0;
 
     [[nodiscard]] std::size_t bytes() const noexcept { return rows == 0 ? 0 : (rows - 1) * pitch + width; }
 };
@@ -84,6 +89,12 @@ public:
         uses({name, at, sizeof(T), sizeof(T), 1, false});
         return {{}, at};
     }
+    // Of `count` operands whose addresses the device has in an array.
+    template <class T>
+    void uses_addresses(const char* name, const T* array, std::int64_t count) {
+        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+        uses({name, array, bytes, bytes, 1, false});
+    }
     // Where the pointers are the host's, the call waits for the result.
     template <class T>
     void writes_result(T* at) {
@@ -96,6 +107,9 @@ public:
     }
     // Issues it, or adds it to the graph that the stream captures. Throws failure.
     cublasStatus_t enqueue(work run);
+    // The same for a batch whose addresses are in arrays: each one's operands are known, and checked, when it runs.
+    cublasStatus_t enqueue_batch(std::int64_t count, std::function<std::vector<operand>(std::int64_t)> operands_of,
+                                 std::function<void(std::int64_t)> run);
 
     [[nodiscard]] const std::string& title() const noexcept { return title_; }
 

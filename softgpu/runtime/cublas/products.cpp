@@ -9,6 +9,7 @@
 #include "softgpu/runtime/cublas/backend.hpp"
 #include "softgpu/runtime/cublas/numbers.hpp"
 #include "softgpu/runtime/cublas/operation.hpp"
+#include "softgpu/runtime/cublas/structured.hpp"
 #include "softgpu/runtime/cublas/unsupported.hpp"
 
 namespace softgpu::runtime::cublas {
@@ -36,9 +37,9 @@ any_scalar scalar_of(operation& op, cublasPointerMode_t mode, const char* name, 
 }
 
 struct shape {
-    int rows, columns;
+    std::int64_t rows, columns;
 };
-shape shape_of(cublasOperation_t op, int rows, int columns) {
+shape shape_of(cublasOperation_t op, std::int64_t rows, std::int64_t columns) {
     return op == CUBLAS_OP_N ? shape{rows, columns} : shape{columns, rows};
 }
 
@@ -69,18 +70,30 @@ void multiply_directly(const product_request& p, complex_value alpha, complex_va
              p.b.ld, as<T>(beta), static_cast<T*>(c), p.c.ld);
 }
 
-// op(A) op(B) in T, of matrices of any type.
+} // namespace
+
 template <class T>
-std::vector<T> widened_product(const product_request& p, rounding inputs, const void* a, const void* b) {
-    const shape of_a = shape_of(p.op_a, p.m, p.k);
-    const shape of_b = shape_of(p.op_b, p.k, p.n);
-    const std::vector<T> x = widened<T>(p.a.type, inputs, a, of_a.rows, of_a.columns, p.a.ld);
-    const std::vector<T> y = widened<T>(p.b.type, inputs, b, of_b.rows, of_b.columns, p.b.ld);
+std::vector<T> product_of(const product_request& p, rounding inputs, const void* a, const void* b) {
     std::vector<T> product(static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n));
-    multiply(p.op_a, p.op_b, p.m, p.n, p.k, T{1}, x.data(), std::max(of_a.rows, 1), y.data(), std::max(of_b.rows, 1),
-             T{}, product.data(), p.m);
+    if constexpr (std::is_same_v<T, real<T>>) {
+        const shape of_a = shape_of(p.op_a, p.m, p.k);
+        const shape of_b = shape_of(p.op_b, p.k, p.n);
+        const std::vector<T> x = widened<T>(p.a.type, inputs, a, of_a.rows, of_a.columns, p.a.ld);
+        const std::vector<T> y = widened<T>(p.b.type, inputs, b, of_b.rows, of_b.columns, p.b.ld);
+        multiply(p.op_a, p.op_b, p.m, p.n, p.k, T{1}, x.data(), std::max<std::int64_t>(of_a.rows, 1), y.data(),
+                 std::max<std::int64_t>(of_b.rows, 1), T{}, product.data(), p.m);
+    } else {
+        multiply(p.op_a, p.op_b, p.m, p.n, p.k, T{1}, static_cast<const T*>(a), p.a.ld, static_cast<const T*>(b),
+                 p.b.ld, T{}, product.data(), p.m);
+    }
     return product;
 }
+template std::vector<float> product_of(const product_request&, rounding, const void*, const void*);
+template std::vector<double> product_of(const product_request&, rounding, const void*, const void*);
+template std::vector<std::complex<float>> product_of(const product_request&, rounding, const void*, const void*);
+template std::vector<std::complex<double>> product_of(const product_request&, rounding, const void*, const void*);
+
+namespace {
 
 // put(place in C, element of the product).
 template <class T, class Put>
@@ -96,7 +109,7 @@ void for_each_element(const product_request& p, const std::vector<T>& product, P
 // Rounded once to C's type.
 void multiply_in_float(const product_request& p, rounding inputs, double alpha, double beta, const void* a,
                        const void* b, void* c) {
-    const auto product = alpha == 0 ? std::vector<float>() : widened_product<float>(p, inputs, a, b);
+    const auto product = alpha == 0 ? std::vector<float>() : product_of<float>(p, inputs, a, b);
     for_each_element(p, product, [&](std::ptrdiff_t at, float sum) {
         store(p.c.type, c, at, alpha * static_cast<double>(sum) + (beta == 0 ? 0.0 : beta * load(p.c.type, c, at)));
     });
@@ -104,7 +117,7 @@ void multiply_in_float(const product_request& p, rounding inputs, double alpha, 
 
 // Exact in double: a product of bytes has 14 bits. Wraps round at 32.
 void multiply_integers(const product_request& p, double alpha, double beta, const void* a, const void* b, void* c) {
-    const auto product = alpha == 0 ? std::vector<double>() : widened_product<double>(p, rounding::none, a, b);
+    const auto product = alpha == 0 ? std::vector<double>() : product_of<double>(p, rounding::none, a, b);
     const auto whole = [](double x) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(x)); };
     auto* const out = static_cast<std::int32_t*>(c);
     for_each_element(p, product, [&](std::ptrdiff_t at, double sum) {
@@ -129,14 +142,12 @@ void multiply_one(const product_request& p, const product_types& types, complex_
     }
 }
 
-const void* matrix(const matrices& m, bool by_address, int number) {
+const void* matrix(const matrices& m, bool by_address, std::int64_t number) {
     if (by_address) {
         return static_cast<const void* const*>(m.at)[number];
     }
-    return static_cast<const char*>(m.at) + number * m.stride * static_cast<long long>(bytes_of(m.type));
+    return static_cast<const char*>(m.at) + number * m.stride * static_cast<std::int64_t>(bytes_of(m.type));
 }
-
-bool is_operation(cublasOperation_t op) { return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C; }
 
 std::string title_of(const product_request& p) {
     std::string title(p.name);
@@ -153,7 +164,8 @@ cublasStatus_t enqueue_product(cublasHandle_t handle, const product_request& cal
         const shape of_a = shape_of(p.op_a, p.m, p.k);
         const shape of_b = shape_of(p.op_b, p.k, p.n);
         const shape of_c{p.m, p.n};
-        require(p.a.ld >= std::max(1, of_a.rows) && p.b.ld >= std::max(1, of_b.rows) && p.c.ld >= std::max(1, p.m));
+        require(p.a.ld >= std::max<std::int64_t>(1, of_a.rows) && p.b.ld >= std::max<std::int64_t>(1, of_b.rows) &&
+                p.c.ld >= std::max<std::int64_t>(1, p.m));
         const auto types = types_of(p.a.type, p.b.type, p.c.type, p.compute, handle->math);
         if (!types) {
             report_unsupported(p.name, "with types " + std::to_string(p.a.type) + ", " + std::to_string(p.b.type) +
@@ -167,40 +179,33 @@ cublasStatus_t enqueue_product(cublasHandle_t handle, const product_request& cal
         operation op(*handle, title_of(p));
         const any_scalar alpha = scalar_of(op, handle->pointers, "alpha", types->scalars, p.alpha);
         const any_scalar beta = scalar_of(op, handle->pointers, "beta", types->scalars, p.beta);
-        const auto operands_of = [=](int number) {
+        const auto operands_of = [=](std::int64_t number) {
             return std::vector{
                 operand_of("A", matrix(p.a, p.by_address, number), p.a, p.k == 0 ? shape{0, 0} : of_a, false),
                 operand_of("B", matrix(p.b, p.by_address, number), p.b, p.k == 0 ? shape{0, 0} : of_b, false),
                 operand_of("C", matrix(p.c, p.by_address, number), p.c, of_c, true)};
         };
-        const std::size_t addresses = static_cast<std::size_t>(p.count) * sizeof(void*);
         if (p.by_address) {
-            op.uses({"the array of A", p.a.at, addresses, addresses, 1, false});
-            op.uses({"the array of B", p.b.at, addresses, addresses, 1, false});
-            op.uses({"the array of C", p.c.at, addresses, addresses, 1, false});
+            op.uses_addresses("the array of A", static_cast<const void* const*>(p.a.at), p.count);
+            op.uses_addresses("the array of B", static_cast<const void* const*>(p.b.at), p.count);
+            op.uses_addresses("the array of C", static_cast<const void* const*>(p.c.at), p.count);
         } else {
-            for (int number = 0; number < p.count; ++number) {
+            for (std::int64_t number = 0; number < p.count; ++number) {
                 for (const operand& o : operands_of(number)) {
                     op.uses(o);
                 }
             }
         }
-        context& gpu = all_devices().at(handle->device);
-        return op.enqueue([=, &gpu, types = *types, title = op.title()](std::vector<operand>& used) {
-            if (p.by_address) {
-                const locked lock(gpu.mutex());
-                for (int number = 0; number < p.count; ++number) {
-                    for (const operand& o : operands_of(number)) {
-                        require_operand(gpu, title, o);
-                        used.push_back(o);
-                    }
-                }
-            }
-            const complex_value by = alpha();
-            const complex_value with = beta();
-            for (int number = 0; number < p.count; ++number) {
-                multiply_one(p, types, by, with, matrix(p.a, p.by_address, number), matrix(p.b, p.by_address, number),
-                             const_cast<void*>(matrix(p.c, p.by_address, number)));
+        const auto one = [=, types = *types](std::int64_t number) {
+            multiply_one(p, types, alpha(), beta(), matrix(p.a, p.by_address, number),
+                         matrix(p.b, p.by_address, number), const_cast<void*>(matrix(p.c, p.by_address, number)));
+        };
+        if (p.by_address) {
+            return op.enqueue_batch(p.count, operands_of, one);
+        }
+        return op.enqueue([=](auto&) {
+            for (std::int64_t number = 0; number < p.count; ++number) {
+                one(number);
             }
         });
     });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/inspect/races/release_checks.hpp"
 
+#include <bit>
 #include <mutex>
 
 #include "softgpu/check/launch_checks.hpp"
@@ -57,6 +58,15 @@ check::release_graph::word word_at(const warp* w, std::uint64_t at, access_space
     return {at, space == access_space::shared ? w->owner->linear : check::release_graph::word::global};
 }
 
+// Those of these lanes whose access goes to this address.
+lane_mask lanes_at(const std::uint64_t* at, lane_mask of, std::uint64_t address) {
+    lane_mask same = 0;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+        same |= lane_mask{at[lane] == address} << lane;
+    }
+    return same & of;
+}
+
 } // namespace
 
 void note_release(const instruction* i, warp* w, const std::uint64_t* at, access_space space) {
@@ -74,6 +84,7 @@ void note_release(const instruction* i, warp* w, const std::uint64_t* at, access
         b.checks->clock.close(w->index);
         made = graph.add_release(record, b.checks->clock, w->index, site.within_block) + 1;
     }
+    lane_mask carried = 0;
     each_lane(w->mask, [&](unsigned lane) {
         const std::uint32_t release = made != 0 ? made : record.fence_of[w->index * lanes + lane];
         const check::release_graph::word to = word_at(w, at[lane], space);
@@ -83,10 +94,10 @@ void note_release(const instruction* i, warp* w, const std::uint64_t* at, access
             replaces = false;
         };
         if (made != 0 && !replaces) { // lanes that update one word are one entry of its history
-            lane_mask same = 0;
-            each_lane(w->mask, [&](unsigned other) { same |= (at[other] == at[lane] ? 1u : 0u) << other; });
-            if ((same & ((1u << lane) - 1)) == 0) {
+            if ((carried >> lane & 1u) == 0) {
+                const lane_mask same = lanes_at(at, w->mask, at[lane]);
                 carry(release - 1, same);
+                carried |= same;
             }
         } else if (release != 0) {
             carry(release - 1, 1u << lane);
@@ -126,10 +137,13 @@ const instruction* check_acquire(const instruction* i, std::byte* /*frame*/, war
     const std::lock_guard lock(graph.mutex());
     auto& record = record_of(b);
     v.warps[w->index].touched = v.time;
-    each_lane(w->mask, [&](unsigned lane) {
-        graph.acquire(word_at(w, v.acquired_at[w->index][lane], i->access->space), record,
-                      {v.time + v.global_offset, w->index, lane});
-    });
+    const std::uint64_t* const at = v.acquired_at[w->index];
+    for (lane_mask left = w->mask; left != 0;) { // lanes that have read one word together
+        const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+        const lane_mask same = lanes_at(at, left, at[lane]);
+        graph.acquire(word_at(w, at[lane], i->access->space), record, w->index, v.time + v.global_offset, same);
+        left &= ~same;
+    }
     return i + 1;
 }
 

@@ -160,16 +160,29 @@ bool word_access::event_of(stamp s, std::uint64_t& block, event& e) const {
     return block != ~0ull && block != b_.linear; // another launch; the block before it took a further serial
 }
 
-bool word_access::is_released(std::uint64_t block, event e) const {
-    check::release_graph& graph = l_.checks->graph;
+bool word_access::is_released_directly(std::uint64_t block, event e) const {
     if (b_.checks->record == nullptr) {
         return false;
     }
     if (block == b_.linear) {
         e.time += clock_.view.global_offset;
     }
+    return l_.checks->graph.is_covered(block, e, *b_.checks->record, w_->index, lane_, b_.checks->released[w_->index]);
+}
+
+bool word_access::is_released(std::uint64_t block, event e) const {
+    check::release_graph& graph = l_.checks->graph;
+    if (b_.checks->record == nullptr) {
+        return false;
+    }
+    if (is_released_directly(block, e)) {
+        return true;
+    }
+    if (block == b_.linear) {
+        e.time += clock_.view.global_offset;
+    }
     const std::lock_guard lock(graph.mutex());
-    return graph.is_ordered(block, e, *b_.checks->record, w_->index, lane_, [&](event by) {
+    return graph.is_ordered(block, e, *b_.checks->record, [&](event by) {
         if (by.time >> check::serial_time_bits != clock_.serial()) {
             return true;
         }
@@ -189,7 +202,7 @@ bool word_access::follows_write(stamp s) const {
             return true;
         }
     }
-    return has_enough(s) || is_released(block, e);
+    return is_released_directly(block, e) || has_enough(s) || is_released(block, e);
 }
 
 bool word_access::has_read_alone(stamp row, unsigned byte_mask) const {
@@ -242,7 +255,7 @@ bool word_access::follows_read(stamp s, unsigned byte_mask) const {
         }
         break;
     }
-    return has_enough(s) || is_released(block, e);
+    return is_released_directly(block, e) || has_enough(s) || is_released(block, e);
 }
 
 bool word_access::has_acquired_since(std::uint64_t time) const {
@@ -252,7 +265,7 @@ bool word_access::has_acquired_since(std::uint64_t time) const {
     }
     const std::lock_guard lock(graph.mutex());
     const auto& list = b_.checks->record->acquisitions;
-    return !list.empty() && list.back().by.time >= time + clock_.view.global_offset;
+    return !list.empty() && list.back().time >= time + clock_.view.global_offset;
 }
 
 bool word_access::has_acquired() const {

@@ -41,6 +41,7 @@ private:
     [[nodiscard]] bool is_known(const event& e) const { return clock_.is_ordered(e, w_->index, lane_); }
     // In order by releases and acquires.
     [[nodiscard]] bool is_released(std::uint64_t block, event e) const;
+    [[nodiscard]] bool is_released_directly(std::uint64_t block, event e) const; // without a search
     [[nodiscard]] bool follows_write(stamp s) const;
     [[nodiscard]] bool follows_read(stamp s, unsigned byte_mask) const;
     // The stamp is that of lanes that read elements of 1 or 2 bytes side by side, this lane the bytes of the mask.
