@@ -57,8 +57,8 @@ void session::take_over() {
 
 void session::allocated(const memory::allocation& a) {
     // Only what cudaMalloc and malloc in kernels gave is known to be unwritten: the host may write to all else.
-    const bool fresh =
-        (a.kind == memory::allocation_kind::device && a.name.empty()) || a.kind == memory::allocation_kind::heap;
+    const bool fresh = (a.kind == memory::allocation_kind::device && a.name.empty()) ||
+                       a.kind == memory::allocation_kind::heap || a.kind == memory::allocation_kind::mapped;
     shadow_.set_valid(a.base, a.bytes, !fresh);
     shadow_.forget_stamps(a.base, a.bytes);
 }

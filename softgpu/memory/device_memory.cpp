@@ -126,7 +126,8 @@ std::vector<allocation> device_memory::list() const {
 bool device_memory::release(address base) {
     const std::unique_lock lock(mutex_);
     const auto found = allocations_.find(base);
-    if (found == allocations_.end() || !reserves(base) || found->second.kind == allocation_kind::heap) {
+    if (found == allocations_.end() || !reserves(base) || found->second.kind == allocation_kind::heap ||
+        found->second.kind == allocation_kind::mapped) {
         return false;
     }
     const std::uint64_t taken = found->second.taken;
@@ -140,7 +141,9 @@ bool device_memory::release(address base) {
         const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
         const address first = round_up(base, page);
         const address last = (base + taken) / page * page;
-        madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+        if (shared_.empty() || madvise(reinterpret_cast<void*>(first), last - first, MADV_REMOVE) != 0) {
+            madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+        }
     }
     if (apart_) {
         keep_released(gone, taken);
@@ -310,7 +313,7 @@ std::optional<allocation> device_memory::nearest(address at) const {
 }
 
 std::uint64_t device_memory::available() const {
-    const std::uint64_t card = capacity_ - std::min(capacity_, used_.load());
+    const std::uint64_t card = capacity_ - std::min(capacity_, used());
     return std::min(card, host_available());
 }
 

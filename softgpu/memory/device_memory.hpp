@@ -15,20 +15,35 @@
 #include <vector>
 
 #include "softgpu/memory/address_space.hpp"
+#include "softgpu/memory/shared_file.hpp"
 
 namespace softgpu::memory {
 
 using address = std::uint64_t;
 
-enum class allocation_kind : std::uint8_t { device, managed, host_mapped, variable, constant, heap, array, texture };
+// `mapped`: memory of a shared_file, of the program's virtual memory management or of another process.
+enum class allocation_kind : std::uint8_t {
+    device,
+    managed,
+    host_mapped,
+    variable,
+    constant,
+    heap,
+    array,
+    texture,
+    mapped
+};
+
+enum class access_rights : std::uint8_t { none, read, read_write };
 
 struct allocation {
     address base = 0;
     std::uint64_t bytes = 0;
     allocation_kind kind = allocation_kind::device;
-    std::string name;         // of a __device__ or __constant__ variable
-    std::uint64_t serial = 0; // counts the allocations of all devices from 1
-    std::uint64_t taken = 0;  // of the arena, with what is kept free behind it
+    std::string name;                                 // of a __device__ or __constant__ variable
+    std::uint64_t serial = 0;                         // counts the allocations of all devices from 1
+    std::uint64_t taken = 0;                          // of the arena, with what is kept free behind it
+    access_rights rights = access_rights::read_write; // of kernels
 
     [[nodiscard]] bool contains(address at, std::uint64_t length) const noexcept {
         return at >= base && length <= bytes && at - base <= bytes - length;
@@ -94,7 +109,7 @@ public:
     void keep_apart(bool on = true);
 
     [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
-    [[nodiscard]] std::uint64_t used() const noexcept { return used_.load(); }
+    [[nodiscard]] std::uint64_t used() const noexcept { return used_.load() + physical_->bytes.load(); }
     [[nodiscard]] std::uint64_t available() const; // what allocate would still give, host memory considered
 
     [[nodiscard]] address shared_window() const noexcept { return arena_; }
@@ -114,11 +129,45 @@ public:
     // false: the heap has given nothing at exactly this address.
     bool release_on_heap(address base);
 
+    // Virtual memory (mapped_memory.cpp): ranges of addresses, without memory until a part of a file is mapped there.
+    static constexpr std::uint64_t mapping_granularity = 1ull << 21;
+
+    // Whole pages, aligned, at the wished address if it is free. Throws out_of_memory.
+    address reserve(std::uint64_t bytes, std::uint64_t page = mapping_granularity, address wish = 0);
+    // false: this is not what reserve() has given, or something is mapped there.
+    bool unreserve(address base, std::uint64_t bytes);
+    // [at, at + bytes) of a reserved range. Kernels have no access before show(). false: the range is not free.
+    // Throws std::system_error.
+    bool map(address at, std::uint64_t bytes, const shared_file& from, std::uint64_t offset);
+    // Ends mappings, which must lie in the range as wholes, and the access to them. false: they do not.
+    bool unmap(address at, std::uint64_t bytes);
+    [[nodiscard]] bool is_reserved(address at) const;
+    // Lets kernels of this device use mapped memory, of any device of the process; or changes their rights. Pieces that touch
+    // and have the same rights are one allocation. fresh: nothing has been written there.
+    void show(address at, std::uint64_t bytes, access_rights rights, bool fresh);
+    void hide(address at, std::uint64_t bytes);
+    [[nodiscard]] access_rights rights_at(address at) const;
+    // Puts the pages of an allocation into a file, where they stay, so that other processes can map them. To be called while
+    // nothing uses them. The offset is that of the allocation's first byte. Throws std::system_error.
+    struct shared_part {
+        const shared_file* file = nullptr;
+        std::uint64_t offset = 0;
+    };
+    shared_part share(const allocation& a);
+
+    // Memory that has been created and waits to be mapped. It may outlive the device's memory.
+    struct physical_account {
+        std::atomic<std::uint64_t> bytes{0};
+    };
+    [[nodiscard]] const std::shared_ptr<physical_account>& physical() const noexcept { return physical_; }
+
 private:
     static constexpr unsigned windows = 3; // shared memory, local memory, functions
     static constexpr std::uint64_t code_step = 16;
 
-    address take(std::uint64_t taken); // a free range; 0: none. The lock is held
+    address take(std::uint64_t taken);                 // a free range; 0: none. The lock is held
+    bool take_at(address base, std::uint64_t taken);   // this one; false: it is not free
+    void join_pieces(address at, std::uint64_t bytes); // makes allocations of the pieces from before `at` to behind it
     void give(address base, std::uint64_t taken);
     [[nodiscard]] std::uint64_t taken_by(std::uint64_t bytes) const; // of the arena
     void keep_released(const allocation& gone, std::uint64_t taken); // the lock is held
@@ -144,6 +193,16 @@ private:
     std::map<std::uint64_t, std::pair<address, std::uint64_t>> released_order_; // base and extent, the oldest first
     std::uint64_t released_bytes_ = 0;
     std::uint64_t release_serial_ = 0;
+    struct piece {
+        std::uint64_t bytes = 0;
+        access_rights rights = access_rights::none;
+    };
+    std::map<address, std::uint64_t> reserved_; // bytes by base
+    std::map<address, std::uint64_t> mappings_; // likewise, in reserved ranges
+    std::map<address, piece> pieces_;           // what show() has shown
+    std::unique_ptr<shared_file> shared_pages_; // of share(): the arena's, nullptr before
+    std::map<address, address> shared_;         // the pages that are in it: ranges, first to last + 1
+    std::shared_ptr<physical_account> physical_ = std::make_shared<physical_account>();
 };
 
 } // namespace softgpu::memory

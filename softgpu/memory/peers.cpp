@@ -74,7 +74,8 @@ std::optional<allocation> find(const device_memory& from, address at, std::uint6
             continue;
         }
         std::optional<allocation> found = other->find(at, length);
-        if (found && (is_for_all(*found) || all.open.contains({&from, other}))) {
+        const bool own_rights = found && found->kind == allocation_kind::mapped; // each device is given its own
+        if (found && !own_rights && (is_for_all(*found) || all.open.contains({&from, other}))) {
             return found;
         }
     }
@@ -84,6 +85,14 @@ std::optional<allocation> find(const device_memory& from, address at, std::uint6
 std::optional<allocation> find_reachable(const device_memory& from, address at, std::uint64_t length) {
     std::optional<allocation> found = from.find(at, length);
     return found ? found : find(from, at, length);
+}
+
+bool is_reserved(const device_memory& from, address at) {
+    if (from.is_reserved(at)) {
+        return true;
+    }
+    const std::shared_lock lock(table().access);
+    return std::ranges::any_of(table().members, [at](const device_memory* m) { return m->is_reserved(at); });
 }
 
 const char* describe(const device_memory& from, address at) {

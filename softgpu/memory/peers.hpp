@@ -25,6 +25,8 @@ bool close(const device_memory& from, const device_memory& to);
 [[nodiscard]] std::optional<allocation> find(const device_memory& from, address at, std::uint64_t length);
 // The allocation that holds it, `from`'s own or another one that it reaches.
 [[nodiscard]] std::optional<allocation> find_reachable(const device_memory& from, address at, std::uint64_t length = 1);
+// Whether it is an address of a reserved range, of any memory of the process, without an allocation there.
+[[nodiscard]] bool is_reserved(const device_memory& from, address at);
 // What to say of an address of another device's memory that `from` does not reach; nullptr for any other address.
 [[nodiscard]] const char* describe(const device_memory& from, address at);
 

@@ -3,7 +3,10 @@
 #include <cuda.h>
 
 #include "softgpu/runtime/abi/driver.hpp"
+#include "softgpu/runtime/abi/driver_texture.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
+#include "softgpu/runtime/abi/shared.hpp"
+#include "softgpu/runtime/calls/driver/graph/parameters.hpp"
 #include "tests/runtime/same_abi.hpp"
 
 #define SOFTGPU_RESULT(number, name) static_assert((number) == static_cast<int>(::name));
@@ -48,3 +51,39 @@ SAME_VALUE(jit_option::info_log, CU_JIT_INFO_LOG_BUFFER);
 SAME_VALUE(jit_option::error_log_bytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 static_assert(sr::launch_list_bytes == CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT);
 static_assert(sr::launch_list_buffer == CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT);
+
+SAME_SIZE(array_description, CUDA_ARRAY_DESCRIPTOR);
+SAME_FIELD(array_description, channels, CUDA_ARRAY_DESCRIPTOR, NumChannels);
+SAME_SIZE(array_3d_description, CUDA_ARRAY3D_DESCRIPTOR);
+SAME_FIELD(array_3d_description, flags, CUDA_ARRAY3D_DESCRIPTOR, Flags);
+SAME_VALUE(array_format::signed_8, CU_AD_FORMAT_SIGNED_INT8);
+SAME_VALUE(array_format::real_16, CU_AD_FORMAT_HALF);
+SAME_VALUE(array_format::real_32, CU_AD_FORMAT_FLOAT);
+SAME_VALUE(array_format::unsigned_unit_8x1, CU_AD_FORMAT_UNORM_INT8X1);
+SAME_VALUE(array_format::signed_unit_16x4, CU_AD_FORMAT_SNORM_INT16X4);
+SAME_SIZE(driver_resource, CUDA_RESOURCE_DESC);
+SAME_FIELD(driver_resource, plane.pitch, CUDA_RESOURCE_DESC, res.pitch2D.pitchInBytes);
+SAME_FIELD(driver_resource, linear.bytes, CUDA_RESOURCE_DESC, res.linear.sizeInBytes);
+SAME_FIELD(driver_resource, flags, CUDA_RESOURCE_DESC, flags);
+SAME_SIZE(driver_texture, CUDA_TEXTURE_DESC);
+SAME_FIELD(driver_texture, border, CUDA_TEXTURE_DESC, borderColor);
+SAME_SIZE(view_description, CUDA_RESOURCE_VIEW_DESC);
+static_assert(sr::texture_reads_integers == CU_TRSF_READ_AS_INTEGER && sr::texture_srgb == CU_TRSF_SRGB);
+static_assert(sr::texture_seamless == CU_TRSF_SEAMLESS_CUBEMAP);
+
+SAME_SIZE(shared_handle, CUipcMemHandle);
+SAME_SIZE(shared_handle, CUipcEventHandle);
+SAME_SIZE(shared_handle, CUmemPoolPtrExportData);
+SAME_SIZE(physical_properties, CUmemAllocationProp);
+SAME_FIELD(physical_properties, handles, CUmemAllocationProp, requestedHandleTypes);
+SAME_FIELD(physical_properties, location, CUmemAllocationProp, location);
+SAME_FIELD(physical_properties, usage, CUmemAllocationProp, allocFlags.usage);
+SAME_SIZE(physical_handle, CUmemGenericAllocationHandle);
+static_assert(sr::file_descriptor_handle == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+
+SAME_SIZE(driver_kernel_parameters, CUDA_KERNEL_NODE_PARAMS_v2);
+SAME_FIELD(driver_kernel_parameters, kernel, CUDA_KERNEL_NODE_PARAMS_v2, kern);
+SAME_SIZE(driver_copy_parameters, CUDA_MEMCPY_NODE_PARAMS);
+SAME_FIELD(driver_copy_parameters, copy, CUDA_MEMCPY_NODE_PARAMS, copyParams);
+SAME_SIZE(driver_node_parameters, CUgraphNodeParams);
+SAME_FIELD(driver_node_parameters, kernel, CUgraphNodeParams, kernel);

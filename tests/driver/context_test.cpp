@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/driver/driver_api.hpp"
+#include "tests/driver/virtual_memory_api.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -24,6 +24,18 @@ TEST(context_test, nothing_before_initialisation) {
     EXPECT_EQ(cuInit(0), result::success);
     EXPECT_EQ(cuDeviceGetCount(&count), result::success);
     EXPECT_EQ(count, 1);
+}
+
+TEST(context_test, pools_and_addresses_need_no_current_context) {
+    ASSERT_EQ(cuInit(0), result::success);
+    pool_properties p{};
+    p.allocation = pool_allocation::pinned;
+    p.location = {location_type::device, 0};
+    memory_pool* pool = nullptr;
+    EXPECT_EQ(cuMemPoolCreate(&pool, &p), result::success);
+    device_address at = 0;
+    EXPECT_EQ(cuMemAddressReserve(&at, 2 << 20, 0, 0, 0), result::success);
+    EXPECT_EQ(cuMemAddressFree(at, 2 << 20), result::success);
 }
 
 TEST(context_test, memory_needs_a_current_context) {

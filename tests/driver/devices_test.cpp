@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/driver/driver_api.hpp"
+#include "tests/driver/virtual_memory_api.hpp"
 #include "tests/runtime/embedded.hpp"
 
 namespace softgpu::runtime {
@@ -267,6 +268,53 @@ TEST_F(driver_devices_test, an_unload_waits_for_the_other_device_that_has_the_co
     later.join();
     device_address base = 0;
     EXPECT_NE(cuMemGetAddressRange_v2(&base, &bytes, counter), result::success) << "its variables are gone";
+}
+
+// Memory of device 1 at addresses of device 0: each device has the rights that it is given, whatever peer access there is.
+TEST_F(driver_devices_test, mapped_memory_belongs_to_whom_it_is_given) {
+    constexpr std::size_t unit = 2u << 20;
+    ASSERT_EQ(cuCtxSetCurrent(primary_[0]), result::success);
+    device_address at = 0;
+    ASSERT_EQ(cuMemAddressReserve(&at, unit, 0, 0, 0), result::success);
+    physical_properties p{};
+    p.type = pool_allocation::pinned;
+    p.location = {location_type::device, 1};
+    physical_handle h = 0;
+    ASSERT_EQ(cuMemCreate(&h, unit, &p, 0), result::success);
+    ASSERT_EQ(cuMemMap(at, unit, 0, h, 0), result::success);
+    const memory_access on_1{{location_type::device, 1}, access_flags::read_write};
+    ASSERT_EQ(cuMemSetAccess(at, unit, &on_1, 1), result::success);
+    unsigned long long flags = 9;
+    ASSERT_EQ(cuMemGetAccess(&flags, &on_1.location, at), result::success);
+    EXPECT_EQ(flags, 3u);
+    EXPECT_EQ(home_of(at + 8), 1);
+    const memory_location on_0{location_type::device, 0};
+    ASSERT_EQ(cuMemGetAccess(&flags, &on_0, at), result::success);
+    EXPECT_EQ(flags, 0u);
+    const auto fill_on = [&](int device) {
+        EXPECT_EQ(cuCtxSetCurrent(primary_[device]), result::success);
+        library* loaded = nullptr;
+        function* fill = nullptr;
+        EXPECT_EQ(cuModuleLoadData(&loaded, std::string(sample_ptx).c_str()), result::success);
+        EXPECT_EQ(cuModuleGetFunction(&fill, loaded, "_Z4fillPjj"), result::success);
+        std::uint32_t value = 70;
+        void* arguments[] = {&at, &value};
+        EXPECT_EQ(cuLaunchKernel(fill, 2, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr), result::success);
+        return cuCtxSynchronize();
+    };
+    EXPECT_EQ(fill_on(1), result::success);
+    std::uint32_t word = 0;
+    ASSERT_EQ(cuMemcpyDtoH_v2(&word, at + 4, 4), result::success);
+    EXPECT_EQ(word, 71u);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(fill_on(2), illegal_address);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("no memory is mapped here with access for this device"),
+              std::string::npos);
+    ASSERT_EQ(cuDevicePrimaryCtxReset_v2(2), result::success);
+    ASSERT_EQ(cuCtxSetCurrent(primary_[0]), result::success);
+    ASSERT_EQ(cuMemUnmap(at, unit), result::success);
+    EXPECT_EQ(cuMemRelease(h), result::success);
+    EXPECT_EQ(cuMemAddressFree(at, unit), result::success);
 }
 
 } // namespace

@@ -94,6 +94,7 @@ result cuEventRecord(event* e, stream* on);
 result cuEventSynchronize(event* e);
 result cuEventElapsedTime(float* milliseconds, event* start, event* end);
 result cuGetProcAddress_v2(const char* name, void** out, int version, unsigned long long flags, int* status);
+result cuMulticastUnbind(unsigned long long handle, int device, std::size_t offset, std::size_t bytes);
 result cuMemAddressReserve(device_address* at, std::size_t bytes, std::size_t alignment, device_address wish,
                            unsigned long long flags);
 

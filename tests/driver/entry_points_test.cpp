@@ -80,10 +80,9 @@ TEST(entry_points, by_name_and_version) {
 
 TEST(entry_points, say_their_name_once_if_they_are_missing) {
     testing::internal::CaptureStderr();
-    device_address at = 0;
-    EXPECT_EQ(cuMemAddressReserve(&at, 1, 0, 0, 0), result::not_supported);
-    EXPECT_EQ(cuMemAddressReserve(&at, 1, 0, 0, 0), result::not_supported);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "softgpu: cuMemAddressReserve is not supported\n");
+    EXPECT_EQ(cuMulticastUnbind(0, 0, 0, 0), result::not_supported);
+    EXPECT_EQ(cuMulticastUnbind(0, 0, 0, 0), result::not_supported);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "softgpu: cuMulticastUnbind is not supported\n");
 }
 
 // NVIDIA's runtime, in cuBLAS and others, asks for this table; it is not there, and the library that asks is named once.

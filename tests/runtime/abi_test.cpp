@@ -7,6 +7,7 @@
 #include "softgpu/runtime/abi/error.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
+#include "softgpu/runtime/abi/shared.hpp"
 #include "softgpu/runtime/core/event.hpp"
 #include "softgpu/runtime/core/stream.hpp"
 #include "tests/runtime/same_abi.hpp"
@@ -189,6 +190,10 @@ SAME_VALUE(pool_attribute::used_high, cudaMemPoolAttrUsedMemHigh);
 SAME_VALUE(pool_allocation::pinned, cudaMemAllocationTypePinned);
 SAME_VALUE(pool_allocation::managed, cudaMemAllocationTypeManaged);
 SAME_VALUE(pool_handles::none, cudaMemHandleTypeNone);
+SAME_VALUE(pool_handles::file_descriptor, cudaMemHandleTypePosixFileDescriptor);
+SAME_SIZE(shared_handle, cudaIpcMemHandle_t);
+SAME_SIZE(shared_handle, cudaIpcEventHandle_t);
+SAME_SIZE(shared_handle, cudaMemPoolPtrExportData);
 SAME_VALUE(function_attribute::max_dynamic_shared_bytes, cudaFuncAttributeMaxDynamicSharedMemorySize);
 SAME_VALUE(function_attribute::preferred_shared_carveout, cudaFuncAttributePreferredSharedMemoryCarveout);
 SAME_VALUE(function_attribute::cluster_dimensions_must_be_set, cudaFuncAttributeClusterDimMustBeSet);

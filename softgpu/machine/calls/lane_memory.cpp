@@ -6,14 +6,14 @@
 
 namespace softgpu::machine {
 
-std::byte* lane_memory::reach(std::uint64_t at, std::uint64_t bytes, const char* verb) {
+std::byte* lane_memory::reach(std::uint64_t at, std::uint64_t bytes, bool writes) {
     constexpr std::uint64_t window = memory::device_memory::window_bytes;
     const launch_state& launch = *w_->host->launch;
     const auto within = [&](std::uint64_t base, std::uint64_t size) {
         return at - base < size && bytes <= size - (at - base);
     };
     const auto wrong = [&](const char* space, std::uint64_t where) {
-        raise_access(w_, i_, verb, space, where, static_cast<std::uint32_t>(bytes), false, lane_);
+        raise_access(w_, i_, writes ? "write" : "read", space, where, static_cast<std::uint32_t>(bytes), false, lane_);
         return nullptr;
     };
     if (const std::uint64_t base = launch.memory->shared_window(); at - base < window) {
@@ -24,7 +24,7 @@ std::byte* lane_memory::reach(std::uint64_t at, std::uint64_t bytes, const char*
         return within(base, size) ? w_->owner->local + (std::uint64_t{w_->index} * lanes + lane_) * size + (at - base)
                                   : wrong("local", at - base);
     }
-    return look_up_allocation(w_->host, at, bytes) ? reinterpret_cast<std::byte*>(at) : wrong("global", at);
+    return look_up_allocation(w_->host, at, bytes, writes) ? reinterpret_cast<std::byte*>(at) : wrong("global", at);
 }
 
 std::optional<std::string> lane_memory::text(std::uint64_t at) {

@@ -17,13 +17,13 @@ public:
     lane_memory(warp* w, const instruction* i, unsigned lane) : w_(w), i_(i), lane_(lane) {}
 
     // nullptr: a fault was raised.
-    [[nodiscard]] const std::byte* read(std::uint64_t at, std::uint64_t bytes) { return reach(at, bytes, "read"); }
-    [[nodiscard]] std::byte* write(std::uint64_t at, std::uint64_t bytes) { return reach(at, bytes, "write"); }
+    [[nodiscard]] const std::byte* read(std::uint64_t at, std::uint64_t bytes) { return reach(at, bytes, false); }
+    [[nodiscard]] std::byte* write(std::uint64_t at, std::uint64_t bytes) { return reach(at, bytes, true); }
     // Up to its zero, which is not part of it. Nothing: a fault was raised.
     [[nodiscard]] std::optional<std::string> text(std::uint64_t at);
 
 private:
-    std::byte* reach(std::uint64_t at, std::uint64_t bytes, const char* verb);
+    std::byte* reach(std::uint64_t at, std::uint64_t bytes, bool writes);
 
     warp* w_;
     const instruction* i_;

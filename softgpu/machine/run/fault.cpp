@@ -68,6 +68,19 @@ std::optional<memory::allocation> freed_at(const launch_state& l, std::uint64_t 
     return l.checks == nullptr ? std::nullopt : l.checks->owner.all_memories().find_released(at);
 }
 
+// Of virtual memory; empty for all other.
+std::string wrong_mapping(const launch_state& l, std::uint64_t at) {
+    const auto mapped = memory::peers::find_reachable(*l.memory, at);
+    if (mapped && mapped->kind == memory::allocation_kind::mapped) {
+        return mapped->rights == memory::access_rights::none   ? "the memory mapped here has no access for this device"
+               : mapped->rights == memory::access_rights::read ? "the memory mapped here is read-only for this device"
+                                                               : "";
+    }
+    return memory::peers::is_reserved(*l.memory, at)
+               ? "these addresses are reserved, and no memory is mapped here with access for this device"
+               : "";
+}
+
 std::string beside(const launch_state& l, std::uint64_t at) {
     if (const char* const what = memory::peers::describe(*l.memory, at)) {
         return std::string("; it is ") + what;
@@ -96,7 +109,7 @@ std::string beside(const launch_state& l, std::uint64_t at) {
 
 } // namespace
 
-bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes) {
+bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes, bool writes) {
     const launch_state& l = *host->launch;
     auto found = memory::peers::find_reachable(*l.memory, at, bytes);
     if (l.checks != nullptr && l.checks->operations() != nullptr) {
@@ -112,6 +125,9 @@ bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes) {
     }
     if (!found) {
         return false;
+    }
+    if (found->rights != memory::access_rights::read_write) {
+        return found->rights == memory::access_rights::read && !writes;
     }
     host->known[host->known_next] = {found->base, found->bytes};
     host->known_next = (host->known_next + 1) % static_cast<unsigned>(host->known.size());
@@ -150,9 +166,11 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
         text += ": misaligned";
     } else if (std::string_view(space) == "global") {
         const auto freed = freed_at(l, at);
-        text += freed ? ": freed; it was in the allocation of " + std::to_string(freed->bytes) + " bytes at " +
-                            hexadecimal(freed->base)
-                      : ": out of bounds" + beside(l, at);
+        const std::string mapping = wrong_mapping(l, at);
+        text += !mapping.empty() ? ": " + mapping
+                : freed ? ": freed; it was in the allocation of " + std::to_string(freed->bytes) + " bytes at " +
+                              hexadecimal(freed->base)
+                        : ": out of bounds" + beside(l, at);
     } else if (std::string_view(space) == "shared") {
         text += ": out of bounds; the block has " + std::to_string(shared_layout_of(*l.of, *l.request).own) + " bytes";
     } else {
@@ -161,9 +179,13 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
     if (l.checks != nullptr) { // whichever are on: it ends the kernel
         const bool global = std::string_view(space) == "global";
         const bool freed = global && !misaligned && freed_at(l, at).has_value();
+        const bool mapping = global && !misaligned && !wrong_mapping(l, at).empty();
         finding_facts what;
         what.check = check::memory;
-        what.kind = misaligned ? "misaligned access" : freed ? "use after free" : "out of bounds";
+        what.kind = misaligned ? "misaligned access"
+                    : mapping  ? "access to unmapped memory"
+                    : freed    ? "use after free"
+                               : "out of bounds";
         what.message = text;
         what.address = global ? hexadecimal(at) : std::string(space) + " memory + " + std::to_string(at);
         if (global) {

@@ -21,7 +21,8 @@ const instruction* raise_verbatim(warp* w, fault_kind kind, std::string message)
 const instruction* raise_access(warp* w, const instruction* i, const char* verb, const char* space, std::uint64_t at,
                                 std::uint32_t bytes, bool misaligned, unsigned lane);
 
-// Whether [at, at + bytes) is in one allocation, by the table of allocations; remembers the allocation.
-bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes);
+// Whether [at, at + bytes) is in one allocation that the kernel may read or write so, by the table of allocations; remembers
+// the allocation.
+bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes, bool writes);
 
 } // namespace softgpu::machine

@@ -106,9 +106,18 @@ enum class driver_pointer_attribute : int {
     buffer_id = 7,
     is_managed = 8,
     device_ordinal = 9,
+    can_be_shared = 10, // by cuIpcGetMemHandle
     range_start = 11,
     range_bytes = 12,
     mapped = 13,
+    handle_types = 14,
+    direct_rdma = 15,
+    access = 16,
+    pool = 17,
+    mapping_bytes = 18,
+    mapping_start = 19,
+    block_id = 20,
+    decompresses = 21,
 };
 
 enum class driver_function_attribute : int {

@@ -78,7 +78,7 @@ enum class pool_attribute : int {
 };
 
 enum class pool_allocation : int { invalid = 0, pinned = 1, managed = 2 };
-enum class pool_handles : int { none = 0 };
+enum class pool_handles : int { none = 0, file_descriptor = 1 };
 
 struct pool_properties {
     pool_allocation allocation;

@@ -17,6 +17,9 @@ error create(event** out, unsigned flags) {
         gpu.require_usable();
         auto made = std::make_unique<event>();
         made->flags = flags;
+        if ((flags & event_interprocess) != 0) {
+            made->shared = std::make_shared<shared_event>();
+        }
         *out = made.get();
         gpu.state().events.insert(std::move(made));
     });
@@ -57,7 +60,7 @@ error cudaEventQuery(event* e) {
     return call(e, [&](context& gpu, locked& lock) {
         require_safe(gpu);
         require_uncaptured(gpu.checked(e));
-        gpu.require_done(lock, operation_pointer(gpu.checked(e).recorded));
+        gpu.require_done(lock, operation_pointer(gpu.record_of(gpu.checked(e))));
     });
 }
 
@@ -65,7 +68,7 @@ error cudaEventSynchronize(event* e) {
     return call(e, [&](context& gpu, locked& lock) {
         require_safe(gpu);
         require_uncaptured(gpu.checked(e));
-        gpu.wait(lock, operation_pointer(gpu.checked(e).recorded));
+        gpu.wait(lock, operation_pointer(gpu.record_of(gpu.checked(e))));
     });
 }
 

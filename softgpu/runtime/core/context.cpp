@@ -131,6 +131,26 @@ operation_pointer context::issue_after(std::span<const operation_pointer> before
     return made;
 }
 
+std::function<void()> context::begin_record(event& e) {
+    e.shared_record = e.shared->record();
+    return [shared = e.shared, record = e.shared_record] { shared->finish(record); };
+}
+
+const operation_pointer& context::record_of(event& e) {
+    if (e.shared == nullptr || e.shared_record == e.shared->last_record()) {
+        return e.recorded;
+    }
+    const std::uint64_t record = e.shared->last_record();
+    e.recorded = nullptr;
+    if (!e.shared->is_finished(record)) {
+        e.recorded = issue_after(
+            {}, operation_kind::host, [shared = e.shared, record] { shared->wait(record); }, least_priority,
+            legacy_stream_id);
+        e.shared_record = record;
+    }
+    return e.recorded;
+}
+
 operation_pointer context::tail(stream& on) {
     require_not_capturing(streams(), on);
     return &on == &streams().legacy() ? mark(on) : on.last;

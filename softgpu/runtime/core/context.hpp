@@ -130,6 +130,10 @@ public:
     operation_pointer mark(stream& on, const operation_pointer& also = nullptr) {
         return issue(on, operation_kind::mark, nullptr, also);
     }
+    // For an event with a shared state: the record begins, and what is returned ends it.
+    [[nodiscard]] std::function<void()> begin_record(event& e);
+    // The operation of an event's last record, of whatever process: nullptr, if it is finished or there was none.
+    [[nodiscard]] const operation_pointer& record_of(event& e);
     // An operation that is finished when all work of a stream is; for the legacy default stream also the work of the streams
     // that it waits for. nullptr: there was no work.
     [[nodiscard]] operation_pointer tail(stream& on);

@@ -110,7 +110,7 @@ void capture_copy(context& gpu, stream& on, const copy_3d& what) {
 
 void record_event(context& gpu, event& e, stream& on, unsigned flags) {
     if (!is_capturing(on)) {
-        e.recorded = gpu.mark(on);
+        e.recorded = e.shared == nullptr ? gpu.mark(on) : gpu.issue(on, operation_kind::host, gpu.begin_record(e));
         e.captured = nullptr;
         e.captured_nodes.clear();
     } else if ((flags & event_record_external) != 0) {
@@ -131,8 +131,8 @@ void wait_for_event(context& gpu, stream& on, event& e, unsigned flags) {
         if (capturing) {
             invalidate(*on.capturing, error::stream_capture_isolation);
         }
-        if (e.recorded != nullptr) {
-            gpu.mark(on, e.recorded);
+        if (const operation_pointer& recorded = gpu.record_of(e); recorded != nullptr) {
+            gpu.mark(on, recorded);
         }
         return;
     }

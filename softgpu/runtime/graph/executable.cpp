@@ -102,10 +102,14 @@ private:
             const auto& events = home_of(gpu_, event->what).state().events; // a wait may be for another device's event
             const auto at = events.find(event->what);
             if (at != events.end() && n.type == node_type::event_wait) {
-                before.push_back((*at)->recorded);
+                before.push_back(gpu_.record_of(**at));
             }
-            operation_pointer made = mark(before);
-            if (at != events.end() && n.type == node_type::event_record) {
+            const bool records = at != events.end() && n.type == node_type::event_record;
+            operation_pointer made =
+                records && (*at)->shared != nullptr
+                    ? gpu_.issue_after(before, operation_kind::host, gpu_.begin_record(**at), on_.priority, on_.id)
+                    : mark(before);
+            if (records) {
                 (*at)->recorded = made;
                 (*at)->captured = nullptr;
             }

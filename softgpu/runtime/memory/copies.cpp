@@ -20,11 +20,6 @@ namespace {
 // An asynchronous copy from a pageable source stages at most this many bytes and then returns at once.
 constexpr std::size_t most_staged_bytes = 64 << 10;
 
-// Whether device memory can have this address.
-bool is_in_arena(const memory::device_memory& memory, memory::address at) noexcept {
-    return at >= memory.shared_window() && at - memory.shared_window() < memory.capacity();
-}
-
 std::size_t sum_of_products(std::size_t a, std::size_t b, std::size_t c) {
     std::size_t product = 0;
     std::size_t sum = 0;
@@ -61,8 +56,11 @@ void require_accessible(context& gpu, const void* pointer, std::size_t bytes, bo
         }
         require(valid);
     };
-    if (!found) {
-        require_valid(!on_device && !is_in_arena(memory, at));
+    if (found && found->rights == memory::access_rights::none &&
+        gpu.memory().rights_at(at) == memory::access_rights::none) {
+        require_valid(false);
+    } else if (!found) {
+        require_valid(!on_device && !memory.reserves(at));
     } else if (on_device || found->kind != memory::allocation_kind::host_mapped) {
         require_valid(found->contains(at, bytes));
     }
@@ -105,7 +103,7 @@ side side_of(context& gpu, const void* pointer) {
     if (const auto found = memory.find(reinterpret_cast<memory::address>(pointer))) {
         return side_of(*found);
     }
-    return is_in_arena(memory, reinterpret_cast<memory::address>(pointer)) ? side::device : side::pageable;
+    return memory.reserves(reinterpret_cast<memory::address>(pointer)) ? side::device : side::pageable;
 }
 
 bool is_host(side s) { return s == side::pinned || s == side::pageable; }

@@ -21,6 +21,11 @@ bool memory_pools::contains(const memory_pool* pool) const {
     return at != created_.end() && !(*at)->destroyed;
 }
 
+memory_pool* memory_pools::owner_of(memory::address base) const {
+    const auto at = shares_.find(base);
+    return at == shares_.end() ? nullptr : at->second.pool;
+}
+
 memory_pool& memory_pools::create(std::uint64_t most_bytes) {
     auto made = std::make_unique<memory_pool>();
     made->most_bytes = most_bytes;

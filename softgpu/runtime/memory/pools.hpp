@@ -21,6 +21,8 @@ struct memory_pool {
     int reuse_follow_event_dependencies = 1;
     int reuse_allow_opportunistic = 1;
     int reuse_allow_internal_dependencies = 1;
+    bool can_be_exported = false;
+    bool imported = false;                         // its allocations are another process's
     bool destroyed = false;                        // and kept until its last allocation is freed
     std::vector<memory::device_memory*> open_to{}; // other devices whose kernels may use its allocations
 };
@@ -35,6 +37,8 @@ public:
     [[nodiscard]] memory_pool& standard() noexcept { return standard_; }
     [[nodiscard]] memory_pool& current() noexcept { return *current_; }
     void choose(memory_pool& pool) noexcept { current_ = &pool; }
+    // The pool that an allocation is of; nullptr: none.
+    [[nodiscard]] memory_pool* owner_of(memory::address base) const;
     [[nodiscard]] bool contains(const memory_pool* pool) const;
     memory_pool& create(std::uint64_t most_bytes);
     void destroy(memory_pool& pool); // not the standard one

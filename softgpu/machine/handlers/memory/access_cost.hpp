@@ -14,15 +14,15 @@ enum class verb { load, store };
 template <verb Verb>
 constexpr const char* verb_name = Verb == verb::load ? "read" : "write";
 
-// [at, at + bytes) lies in one allocation.
-SOFTGPU_INLINE bool is_allocated(warp* w, std::uint64_t at, std::uint64_t bytes) {
+// [at, at + bytes) lies in one allocation, which the kernel may access so.
+SOFTGPU_INLINE bool is_allocated(warp* w, std::uint64_t at, std::uint64_t bytes, verb how) {
     worker* const host = w->host;
     for (const known_allocation& k : host->known) {
         if (at - k.base < k.bytes && bytes <= k.bytes - (at - k.base)) {
             return true;
         }
     }
-    return look_up_allocation(host, at, bytes);
+    return look_up_allocation(host, at, bytes, how == verb::store);
 }
 
 // at[l] == origin + l * step for every active lane.

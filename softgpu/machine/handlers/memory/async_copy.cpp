@@ -93,7 +93,7 @@ const instruction* copy(const instruction* i, std::byte* /*frame*/, warp* w) {
             return;
         }
         const bool misaligned = (from & (bytes - 1)) != 0;
-        if (filled != 0 && (misaligned || !is_allocated(w, from, filled))) {
+        if (filled != 0 && (misaligned || !is_allocated(w, from, filled, verb::load))) {
             next = raise_access(w, i, "read", "global", from, filled, misaligned, l);
             return;
         }

@@ -220,7 +220,7 @@ bool locate(const instruction* i, warp* w, std::uint64_t* at, lane_mask& in_shar
         }
         const bool misaligned = (at[l] & (bytes - 1)) != 0;
         const bool mine = (in_shared >> l & 1u) != 0;
-        const bool inside = mine ? at[l] <= size && bytes <= size - at[l] : is_allocated(w, at[l], bytes);
+        const bool inside = mine ? at[l] <= size && bytes <= size - at[l] : is_allocated(w, at[l], bytes, verb::store);
         if (misaligned || !inside) {
             fine = false;
             raise_access(w, i, "update atomically", mine ? "shared" : "global", at[l], bytes, misaligned, l);

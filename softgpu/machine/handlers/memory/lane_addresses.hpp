@@ -23,7 +23,7 @@ __attribute__((noinline)) bool check_each(const instruction* i, warp* w, lane_ma
     bool fine = true;
     each_lane(mask, [&](unsigned l) {
         const bool misaligned = (at[l] & (bytes - 1)) != 0;
-        if (fine && (misaligned || !is_allocated(w, at[l], bytes))) {
+        if (fine && (misaligned || !is_allocated(w, at[l], bytes, Verb))) {
             fine = false;
             raise_access(w, i, verb_name<Verb>, "global", at[l], bytes, misaligned, l);
         }
@@ -42,7 +42,8 @@ SOFTGPU_INLINE bool locate_global_run(warp* w, lane_mask mask, const std::uint64
     const std::uint64_t begin = at[first] + offset;
     const std::uint64_t length = std::uint64_t{last - first + 1} * bytes;
     const bool gapless = mask >> first == all_lanes >> (31 - last + first);
-    if (!gapless || !is_run(mask, at, origin, bytes) || (begin & (bytes - 1)) != 0 || !is_allocated(w, begin, length)) {
+    if (!gapless || !is_run(mask, at, origin, bytes) || (begin & (bytes - 1)) != 0 ||
+        !is_allocated(w, begin, length, Verb)) {
         return false;
     }
     if (w->host->count) {
@@ -65,7 +66,7 @@ __attribute__((noinline)) bool locate_global(const instruction* i, warp* w, lane
         ored |= at[l];
         where.each[l] = reinterpret_cast<std::byte*>(at[l]);
     });
-    if (((ored & (bytes - 1)) != 0 || !is_allocated(w, low, high - low + bytes)) &&
+    if (((ored & (bytes - 1)) != 0 || !is_allocated(w, low, high - low + bytes, Verb)) &&
         !check_each<Verb>(i, w, mask, at, bytes)) {
         return false;
     }

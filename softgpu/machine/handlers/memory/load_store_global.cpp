@@ -53,7 +53,7 @@ const instruction* global(const instruction* i, std::byte* frame, warp* w) {
     }
     const std::uint64_t origin = first + static_cast<std::uint64_t>(i->immediate);
     const std::uint64_t lowest = origin + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(p.low)});
-    if ((origin & (bytes - 1)) != 0 || !is_allocated(w, lowest, p.span)) [[unlikely]] {
+    if ((origin & (bytes - 1)) != 0 || !is_allocated(w, lowest, p.span, Verb)) [[unlikely]] {
         return global_any<E, Verb>(i, frame, w);
     }
     if (w->host->count) {

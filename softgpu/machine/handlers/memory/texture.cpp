@@ -41,15 +41,16 @@ enum : std::uint32_t {
 const texture_descriptor* descriptor_of(const instruction* i, warp* w, unsigned lane) {
     const std::uint64_t at = read<std::uint64_t>(w, i->places[handle_at])[lane];
     const auto* const t = reinterpret_cast<const texture_descriptor*>(at);
-    if ((at & 7) != 0 || !is_allocated(w, at, sizeof(texture_descriptor)) || t->mark != texture_descriptor::is_one) {
+    if ((at & 7) != 0 || !is_allocated(w, at, sizeof(texture_descriptor), verb::load) ||
+        t->mark != texture_descriptor::is_one) {
         raise(w, i, fault_kind::illegal_address, "not the handle of a texture or surface", 1u << lane);
         return nullptr;
     }
-    if (t->levels > 1 && !is_allocated(w, at, t->levels * sizeof(texture_descriptor))) {
+    if (t->levels > 1 && !is_allocated(w, at, t->levels * sizeof(texture_descriptor), verb::load)) {
         raise(w, i, fault_kind::illegal_address, "not the handle of a texture with so many levels", 1u << lane);
         return nullptr;
     }
-    if (t->width != 0 && !is_allocated(w, t->data, t->bytes())) {
+    if (t->width != 0 && !is_allocated(w, t->data, t->bytes(), verb::load)) {
         raise(w, i, fault_kind::illegal_address, "the memory of this texture or surface is not allocated", 1u << lane);
         return nullptr;
     }

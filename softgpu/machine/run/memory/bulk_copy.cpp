@@ -48,7 +48,7 @@ bool find_copy(const instruction* i, warp* w, unsigned lane, bool loads, bulk_co
         raise_access(w, i, loads ? "write" : "read", "shared", offset, c.bytes, offset % alignment != 0, lane);
         return false;
     }
-    if (c.bytes != 0 && (c.global % alignment != 0 || !look_up_allocation(w->host, c.global, c.bytes))) {
+    if (c.bytes != 0 && (c.global % alignment != 0 || !look_up_allocation(w->host, c.global, c.bytes, !loads))) {
         raise_access(w, i, loads ? "read" : "write", "global", c.global, c.bytes, c.global % alignment != 0, lane);
         return false;
     }

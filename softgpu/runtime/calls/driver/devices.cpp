@@ -13,11 +13,16 @@ namespace {
 
 constexpr int driver_version = 13000;
 
-// Attributes that only the driver has, for features that do not exist here.
+// Attributes that only the driver has. Others than these are about features that do not exist here.
+constexpr int virtual_memory_management = 102;
+constexpr int handles_are_file_descriptors = 103;
 constexpr int first_attribute = 1;
 constexpr int last_attribute = 149;
 
 int attribute_of(const context& gpu, int which) {
+    if (which == virtual_memory_management || which == handles_are_file_descriptors) {
+        return 1;
+    }
     int value = 0;
     if (!device_attribute(gpu.device(), gpu.number(), which, value)) {
         require(which >= first_attribute && which <= last_attribute);
@@ -136,6 +141,41 @@ result cuDeviceGetExecAffinitySupport(int* supported, int, int device) {
         require_device(device);
         *supported = 0;
     });
+}
+
+result cuDeviceGetHostAtomicCapabilities(unsigned* out, const int* operations, unsigned count, int device) {
+    return without_context([&] { return cudaDeviceGetHostAtomicCapabilities(out, operations, count, device); });
+}
+
+result cuDeviceGetP2PAtomicCapabilities(unsigned* out, const int* operations, unsigned count, int source,
+                                        int destination) {
+    return without_context(
+        [&] { return cudaDeviceGetP2PAtomicCapabilities(out, operations, count, source, destination); });
+}
+
+result cuDeviceRegisterAsyncNotification(int device, void (*who)(void*, void*, void*), void* user, void** handle) {
+    return without_context([&] { return cudaDeviceRegisterAsyncNotification(device, who, user, handle); });
+}
+
+result cuDeviceUnregisterAsyncNotification(int device, void* handle) {
+    return without_context([&] { return cudaDeviceUnregisterAsyncNotification(device, handle); });
+}
+
+// The logs are there before cuInit.
+result cuLogsRegisterCallback(logs::listener who, void* user, logs::registration** out) {
+    return result_of(cudaLogsRegisterCallback(who, user, out));
+}
+
+result cuLogsUnregisterCallback(logs::registration* r) { return result_of(cudaLogsUnregisterCallback(r)); }
+
+result cuLogsCurrent(std::uint32_t* iterator, unsigned flags) { return result_of(cudaLogsCurrent(iterator, flags)); }
+
+result cuLogsDumpToFile(std::uint32_t* iterator, const char* path, unsigned flags) {
+    return result_of(cudaLogsDumpToFile(iterator, path, flags));
+}
+
+result cuLogsDumpToMemory(std::uint32_t* iterator, char* buffer, std::size_t* bytes, unsigned flags) {
+    return result_of(cudaLogsDumpToMemory(iterator, buffer, bytes, flags));
 }
 
 result cuProfilerStart() { return result::success; }

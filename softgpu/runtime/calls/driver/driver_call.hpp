@@ -60,6 +60,12 @@ result forward(error (*runtime_call)(Parameters...), Arguments... arguments) noe
     return with_context([&] { return runtime_call(arguments...); });
 }
 
+// The same with or without a current context.
+template <class... Parameters, class... Arguments>
+result forward_anywhere(error (*runtime_call)(Parameters...), Arguments... arguments) noexcept {
+    return without_context([&] { return runtime_call(arguments...); });
+}
+
 [[nodiscard]] inline void* pointer_to(device_address at) noexcept { return reinterpret_cast<void*>(at); }
 
 // For calls that are not there: prints "softgpu: cuFoo is not supported" on stderr, once for each, and returns

@@ -49,6 +49,10 @@ result give_attribute(int* value, driver_function_attribute which, const functio
     });
 }
 
+launch_configuration same_launch(const driver_launch& l) {
+    return {l.grid, l.block, l.dynamic_shared_bytes, l.stream, l.attributes, l.attribute_count};
+}
+
 // The arguments of a launch, one pointer each: as the program gives them, or from its block of bytes.
 class launch_arguments {
 public:
@@ -202,6 +206,22 @@ result cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, function* ker
     return forward(cudaOccupancyAvailableDynamicSMemPerBlock, bytes, kernel, blocks, threads);
 }
 
+result cuOccupancyMaxPotentialClusterSize(int* blocks, function* kernel, const driver_launch* what) {
+    return with_context([&] {
+        require(what != nullptr);
+        const launch_configuration same = same_launch(*what);
+        return cudaOccupancyMaxPotentialClusterSize(blocks, kernel, &same);
+    });
+}
+
+result cuOccupancyMaxActiveClusters(int* clusters, function* kernel, const driver_launch* what) {
+    return with_context([&] {
+        require(what != nullptr);
+        const launch_configuration same = same_launch(*what);
+        return cudaOccupancyMaxActiveClusters(clusters, kernel, &same);
+    });
+}
+
 result cuLaunchKernel(function* kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                       unsigned block_y, unsigned block_z, unsigned dynamic_shared_bytes, stream* on, void** arguments,
                       void** list) {
@@ -223,8 +243,7 @@ result cuLaunchKernelEx(const driver_launch* what, function* kernel, void** argu
     return with_context([&] {
         require(what != nullptr);
         const launch_arguments values(kernel, arguments, list);
-        const launch_configuration same{what->grid,   what->block,      what->dynamic_shared_bytes,
-                                        what->stream, what->attributes, what->attribute_count};
+        const launch_configuration same = same_launch(*what);
         return cudaLaunchKernelExC(&same, kernel, values.get());
     });
 }

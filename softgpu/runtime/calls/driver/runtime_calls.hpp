@@ -6,10 +6,14 @@
 #include "softgpu/runtime/abi/graph.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
+#include "softgpu/runtime/abi/shared.hpp"
+#include "softgpu/runtime/abi/texture.hpp"
+#include "softgpu/runtime/core/logs.hpp"
 
 namespace softgpu::runtime {
 
 struct memory_pool;
+struct user_object;
 
 extern "C" {
 
@@ -35,6 +39,17 @@ error cudaDeviceGetP2PAttribute(int* value, int attribute, int source, int desti
 error cudaDeviceGetDefaultMemPool(memory_pool** pool, int device);
 error cudaDeviceGetMemPool(memory_pool** pool, int device);
 error cudaDeviceSetMemPool(int device, memory_pool* pool);
+
+error cudaDeviceGetHostAtomicCapabilities(unsigned* out, const int* operations, unsigned count, int device);
+error cudaDeviceGetP2PAtomicCapabilities(unsigned* out, const int* operations, unsigned count, int source,
+                                         int destination);
+error cudaDeviceRegisterAsyncNotification(int device, void (*who)(void*, void*, void*), void* user, void** handle);
+error cudaDeviceUnregisterAsyncNotification(int device, void* handle);
+error cudaLogsRegisterCallback(logs::listener who, void* user, logs::registration** out);
+error cudaLogsUnregisterCallback(logs::registration* r);
+error cudaLogsCurrent(std::uint32_t* iterator, unsigned flags);
+error cudaLogsDumpToFile(std::uint32_t* iterator, const char* path, unsigned flags);
+error cudaLogsDumpToMemory(std::uint32_t* iterator, char* buffer, std::size_t* bytes, unsigned flags);
 
 error cudaFuncGetAttributes(function_attributes* out, const void* kernel);
 error cudaFuncSetAttribute(const void* kernel, function_attribute which, int value);
@@ -75,6 +90,18 @@ error cudaMemPoolDestroy(memory_pool* pool);
 error cudaMemPoolTrimTo(memory_pool* pool, std::size_t bytes);
 error cudaMemPoolGetAttribute(memory_pool* pool, pool_attribute which, void* value);
 error cudaMemPoolSetAttribute(memory_pool* pool, pool_attribute which, void* value);
+error cudaMemPoolExportToShareableHandle(void* out, memory_pool* pool, pool_handles as, unsigned flags);
+error cudaMemPoolImportFromShareableHandle(memory_pool** pool, void* handle, pool_handles as, unsigned flags);
+error cudaMemPoolExportPointer(shared_handle* out, void* pointer);
+error cudaMemPoolImportPointer(void** out, memory_pool* pool, const shared_handle* from);
+error cudaMemGetDefaultMemPool(memory_pool** pool, memory_location* at, pool_allocation kind);
+error cudaMemGetMemPool(memory_pool** pool, memory_location* at, pool_allocation kind);
+error cudaMemSetMemPool(memory_location* at, pool_allocation kind, memory_pool* pool);
+error cudaIpcGetMemHandle(shared_handle* out, void* pointer);
+error cudaIpcOpenMemHandle(void** pointer, shared_handle handle, unsigned flags);
+error cudaIpcCloseMemHandle(void* pointer);
+error cudaIpcGetEventHandle(shared_handle* out, event* e);
+error cudaIpcOpenEventHandle(event** out, shared_handle handle);
 error cudaMemPoolGetAccess(access_flags* flags, memory_pool* pool, memory_location* at);
 error cudaMemPoolSetAccess(memory_pool* pool, const memory_access* list, std::size_t count);
 error cudaMemRangeGetAttribute(void* data, std::size_t data_bytes, range_attribute which, const void* pointer,
@@ -82,8 +109,48 @@ error cudaMemRangeGetAttribute(void* data, std::size_t data_bytes, range_attribu
 error cudaMemRangeGetAttributes(void** data, std::size_t* data_bytes, range_attribute* which, std::size_t count,
                                 const void* pointer, std::size_t bytes);
 
+error cudaMemPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::size_t count, memory_location* locations,
+                                std::size_t* location_indices, std::size_t location_count, unsigned long long flags,
+                                stream* on);
+error cudaMemDiscardBatchAsync(void** pointers, std::size_t* sizes, std::size_t count, unsigned long long flags,
+                               stream* on);
+error cudaMemDiscardAndPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::size_t count,
+                                          memory_location* locations, std::size_t* location_indices,
+                                          std::size_t location_count, unsigned long long flags, stream* on);
+
 error cudaMemcpy(void* destination, const void* source, std::size_t bytes, copy_kind kind);
 error cudaMemcpyAsync(void* destination, const void* source, std::size_t bytes, copy_kind kind, stream* on);
+
+error cudaMemcpyToArray(array* to, std::size_t x, std::size_t y, const void* from, std::size_t count, copy_kind kind);
+error cudaMemcpyToArrayAsync(array* to, std::size_t x, std::size_t y, const void* from, std::size_t count,
+                             copy_kind kind, stream* on);
+error cudaMemcpyFromArray(void* to, const array* from, std::size_t x, std::size_t y, std::size_t count, copy_kind kind);
+error cudaMemcpyFromArrayAsync(void* to, const array* from, std::size_t x, std::size_t y, std::size_t count,
+                               copy_kind kind, stream* on);
+error cudaMemcpyArrayToArray(array* to, std::size_t to_x, std::size_t to_y, const array* from, std::size_t from_x,
+                             std::size_t from_y, std::size_t count, copy_kind kind);
+
+error cudaMalloc3DArray(array** out, const channel_format* format, extent size, unsigned flags);
+error cudaMallocMipmappedArray(mipmapped_array** out, const channel_format* format, extent size, unsigned levels,
+                               unsigned flags);
+error cudaFreeArray(array* handle);
+error cudaFreeMipmappedArray(mipmapped_array* handle);
+error cudaGetMipmappedArrayLevel(array** out, const mipmapped_array* handle, unsigned level);
+error cudaArrayGetMemoryRequirements(array_requirements* out, array* handle, int device);
+error cudaMipmappedArrayGetMemoryRequirements(array_requirements* out, mipmapped_array* handle, int device);
+error cudaArrayGetSparseProperties(void* out, array* handle);
+error cudaMipmappedArrayGetSparseProperties(void* out, mipmapped_array* handle);
+error cudaArrayGetPlane(array** out, array* handle, unsigned plane);
+error cudaCreateTextureObject(texture_handle* out, const resource_description* resource, const texture_description* how,
+                              const view_description* view);
+error cudaDestroyTextureObject(texture_handle handle);
+error cudaGetTextureObjectResourceDesc(resource_description* resource, texture_handle handle);
+error cudaGetTextureObjectTextureDesc(texture_description* how, texture_handle handle);
+error cudaGetTextureObjectResourceViewDesc(view_description* view, texture_handle handle);
+error cudaCreateSurfaceObject(texture_handle* out, const resource_description* resource);
+error cudaDestroySurfaceObject(texture_handle handle);
+error cudaGetSurfaceObjectResourceDesc(resource_description* resource, texture_handle handle);
+error cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* elements, const channel_format* format, int device);
 
 error cudaStreamCreateWithPriority(stream** out, unsigned flags, int priority);
 error cudaStreamDestroy(stream* s);
@@ -133,6 +200,56 @@ error cudaGraphChildGraphNodeGetGraph(graph_node* n, graph** child);
 error cudaGraphAddEventRecordNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count, event* e);
 error cudaGraphAddEventWaitNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count, event* e);
 error cudaGraphDebugDotPrint(graph* g, const char* path, unsigned flags);
+error cudaGraphInstantiateWithParams(executable_graph** out, graph* from, instantiate_parameters* p);
+error cudaGraphInstantiateWithParams_ptsz(executable_graph** out, graph* from, instantiate_parameters* p);
+error cudaGraphExecUpdate(executable_graph* e, graph* from, update_information* information);
+error cudaGraphNodeSetEnabled(executable_graph* e, graph_node* n, unsigned enabled);
+error cudaGraphNodeGetEnabled(executable_graph* e, graph_node* n, unsigned* enabled);
+error cudaGraphNodeSetParams(graph_node* n, node_parameters* p);
+error cudaGraphExecNodeSetParams(executable_graph* e, graph_node* n, node_parameters* p);
+error cudaGraphAddKernelNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count,
+                             const kernel_parameters* p);
+error cudaGraphKernelNodeGetParams(graph_node* n, kernel_parameters* p);
+error cudaGraphKernelNodeSetParams(graph_node* n, const kernel_parameters* p);
+error cudaGraphExecKernelNodeSetParams(executable_graph* e, graph_node* n, const kernel_parameters* p);
+error cudaGraphKernelNodeSetAttribute(graph_node* n, launch_attribute_id id, const launch_attribute_value* value);
+error cudaGraphKernelNodeGetAttribute(graph_node* n, launch_attribute_id id, launch_attribute_value* value);
+error cudaGraphKernelNodeCopyAttributes(graph_node* from, graph_node* to);
+error cudaGraphAddMemcpyNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count,
+                             const copy_3d* p);
+error cudaGraphMemcpyNodeGetParams(graph_node* n, copy_3d* p);
+error cudaGraphMemcpyNodeSetParams(graph_node* n, const copy_3d* p);
+error cudaGraphExecMemcpyNodeSetParams(executable_graph* e, graph_node* n, const copy_3d* p);
+error cudaGraphAddMemsetNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count,
+                             const fill_parameters* p);
+error cudaGraphMemsetNodeGetParams(graph_node* n, fill_parameters* p);
+error cudaGraphMemsetNodeSetParams(graph_node* n, const fill_parameters* p);
+error cudaGraphExecMemsetNodeSetParams(executable_graph* e, graph_node* n, const fill_parameters* p);
+error cudaGraphAddHostNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count,
+                           const host_parameters* p);
+error cudaGraphHostNodeGetParams(graph_node* n, host_parameters* p);
+error cudaGraphHostNodeSetParams(graph_node* n, const host_parameters* p);
+error cudaGraphExecHostNodeSetParams(executable_graph* e, graph_node* n, const host_parameters* p);
+error cudaGraphExecChildGraphNodeSetParams(executable_graph* e, graph_node* n, graph* child);
+error cudaGraphEventRecordNodeGetEvent(graph_node* n, event** e);
+error cudaGraphEventRecordNodeSetEvent(graph_node* n, event* e);
+error cudaGraphExecEventRecordNodeSetEvent(executable_graph* e, graph_node* n, event* what);
+error cudaGraphEventWaitNodeGetEvent(graph_node* n, event** e);
+error cudaGraphEventWaitNodeSetEvent(graph_node* n, event* e);
+error cudaGraphExecEventWaitNodeSetEvent(executable_graph* e, graph_node* n, event* what);
+error cudaGraphAddMemAllocNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count,
+                               allocate_parameters* p);
+error cudaGraphMemAllocNodeGetParams(graph_node* n, allocate_parameters* p);
+error cudaGraphAddMemFreeNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count, void* pointer);
+error cudaGraphMemFreeNodeGetParams(graph_node* n, void* out);
+error cudaUserObjectCreate(user_object** out, void* what, host_function destroy, unsigned references, unsigned flags);
+error cudaUserObjectRetain(user_object* object, unsigned count);
+error cudaUserObjectRelease(user_object* object, unsigned count);
+error cudaGraphRetainUserObject(graph* g, user_object* object, unsigned count, unsigned flags);
+error cudaGraphReleaseUserObject(graph* g, user_object* object, unsigned count);
+error cudaDeviceGetGraphMemAttribute(int device, graph_memory_attribute which, void* value);
+error cudaDeviceSetGraphMemAttribute(int device, graph_memory_attribute which, void* value);
+error cudaDeviceGraphMemTrim(int device);
 
 } // extern "C"
 

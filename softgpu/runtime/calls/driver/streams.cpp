@@ -126,6 +126,15 @@ result cuStreamGetCaptureInfo_v3(stream* s, capture_status* status, unsigned lon
     return give_capture(s, status, id, into, dependencies, data, count);
 }
 
+result cuStreamUpdateCaptureDependencies_v2(stream* s, graph_node* const* nodes, const edge_data*, std::size_t count,
+                                            unsigned flags) {
+    return on_device(s, [&](context& gpu, locked&) { update_capture_dependencies(gpu, s, nodes, count, flags); });
+}
+
+result cuStreamUpdateCaptureDependencies(stream* s, graph_node* const* nodes, std::size_t count, unsigned flags) {
+    return cuStreamUpdateCaptureDependencies_v2(s, nodes, nullptr, count, flags);
+}
+
 result cuThreadExchangeStreamCaptureMode(capture_mode* mode) {
     return without_context([&] { return cudaThreadExchangeStreamCaptureMode(mode); });
 }

@@ -10,6 +10,8 @@
 #include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/graph/graph_memory.hpp"
 #include "softgpu/runtime/memory/allocations.hpp"
+#include "softgpu/runtime/memory/shared_memory.hpp"
+#include "softgpu/runtime/memory/virtual_memory.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -82,6 +84,10 @@ error cudaMalloc3D(pitched_pointer* pointer, extent size) {
 
 error cudaFree(void* pointer) {
     return call([&](context& gpu, locked& lock) {
+        if (is_imported(gpu, reinterpret_cast<memory::address>(pointer), shared_kind::pool_memory)) {
+            close_memory(gpu, lock, reinterpret_cast<memory::address>(pointer), shared_kind::pool_memory);
+            return;
+        }
         context& home = home_of(gpu, pointer);
         require_safe(home);
         is_for_all(gpu, pointer) ? home.synchronize_all(lock) : home.synchronize(lock);
@@ -121,7 +127,8 @@ error cudaPointerGetAttributes(pointer_attributes* attributes, const void* point
         if (!found) {
             return;
         }
-        attributes->device = home.number();
+        const auto mapped = physical_at(home, found->base);
+        attributes->device = mapped != nullptr ? mapped->properties.location.id : home.number();
         attributes->device_pointer = memory::peers::find_reachable(gpu.memory(), found->base)
                                          ? same
                                          : nullptr; // of a device without peer access
@@ -134,6 +141,7 @@ error cudaPointerGetAttributes(pointer_attributes* attributes, const void* point
         case memory::allocation_kind::heap:
         case memory::allocation_kind::array:
         case memory::allocation_kind::texture:
+        case memory::allocation_kind::mapped:
             attributes->type = memory_type::device;
             attributes->host_pointer = nullptr;
             break;

@@ -7,6 +7,7 @@
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
 #include "softgpu/runtime/memory/pools.hpp"
+#include "softgpu/runtime/memory/shared_memory.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -54,7 +55,7 @@ error cudaMallocAsync_ptsz(void** pointer, std::size_t bytes, stream* on) {
 
 error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, memory_pool* pool, stream* on) {
     return call(on, [&](context& gpu, locked& lock) {
-        require(pointer != nullptr);
+        require(pointer != nullptr && !checked(gpu, pool).imported);
         enqueue_allocation(gpu, lock, pointer, bytes, home_of_pool(gpu, pool), *pool, on);
     });
 }
@@ -64,10 +65,12 @@ error cudaMallocFromPoolAsync_ptsz(void** pointer, std::size_t bytes, memory_poo
 }
 
 error cudaFreeAsync(void* pointer, stream* on) {
-    return call(on, [&](context& gpu, locked&) {
+    return call(on, [&](context& gpu, locked& lock) {
         gpu.require_usable();
         stream& in = gpu.checked(on);
-        if (pointer != nullptr) {
+        if (is_imported(gpu, reinterpret_cast<memory::address>(pointer), shared_kind::pool_memory)) {
+            close_memory(gpu, lock, reinterpret_cast<memory::address>(pointer), shared_kind::pool_memory);
+        } else if (pointer != nullptr) {
             enqueue_free(gpu, pointer, in);
         }
     });
@@ -121,12 +124,12 @@ error cudaMemPoolCreate(memory_pool** pool, const pool_properties* properties) {
         require(properties->allocation == pool_allocation::pinned &&
                 properties->location.type == location_type::device && properties->location.id >= 0 &&
                 properties->location.id < gpu.group().count());
-        if (properties->handles != pool_handles::none) {
-            fail(error::not_supported,
-                 "a memory pool whose allocations can be shared between processes is not supported");
+        if (properties->handles != pool_handles::none && properties->handles != pool_handles::file_descriptor) {
+            fail(error::not_supported, "memory pools are exported as file descriptors only");
         }
         context& home = checked_device(gpu, properties->location.id);
         *pool = &home.part<memory_pools>().create(properties->max_bytes);
+        (*pool)->can_be_exported = properties->handles == pool_handles::file_descriptor;
     });
 }
 
@@ -218,6 +221,44 @@ error cudaMemPoolSetAccess(memory_pool* pool, const memory_access* list, std::si
                 pools.open(*pool, user.memory());
             }
         }
+    });
+}
+
+error cudaMemPoolExportToShareableHandle(void* out, memory_pool* pool, pool_handles as, unsigned flags) {
+    return call([&](context& gpu, locked&) {
+        require(out != nullptr && flags == 0 && as == pool_handles::file_descriptor);
+        const context& home = home_of_pool(gpu, pool);
+        require(pool->can_be_exported);
+        *static_cast<int*>(out) = export_pool(home.number());
+    });
+}
+
+error cudaMemPoolImportFromShareableHandle(memory_pool** pool, void* handle, pool_handles as, unsigned flags) {
+    return call([&](context& gpu, locked&) {
+        require(pool != nullptr && flags == 0 && as == pool_handles::file_descriptor);
+        gpu.require_usable();
+        const int device = device_of_pool(static_cast<int>(reinterpret_cast<std::intptr_t>(handle)));
+        *pool = &checked_device(gpu, device).part<memory_pools>().create(0);
+        (*pool)->imported = true;
+    });
+}
+
+error cudaMemPoolExportPointer(shared_handle* out, void* pointer) {
+    return call([&](context& gpu, locked& lock) {
+        require(out != nullptr && pointer != nullptr);
+        const auto at = reinterpret_cast<memory::address>(pointer);
+        const memory_pool* const pool = home_of(gpu, at).part<memory_pools>().owner_of(at);
+        require(pool != nullptr && pool->can_be_exported);
+        *out = share_memory(gpu, lock, at, shared_kind::pool_memory);
+    });
+}
+
+error cudaMemPoolImportPointer(void** out, memory_pool* pool, const shared_handle* from) {
+    return call([&](context& gpu, locked&) {
+        require(out != nullptr && from != nullptr);
+        context& home = home_of_pool(gpu, pool);
+        require(pool->imported);
+        *out = reinterpret_cast<void*>(open_memory(home, *from, shared_kind::pool_memory));
     });
 }
 

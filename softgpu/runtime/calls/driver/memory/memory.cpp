@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Memory: allocations, pools, and what is known about a pointer.
 #include <cstdint>
+#include <cstring>
+#include <optional>
 
+#include "softgpu/memory/peers.hpp"
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
 #include "softgpu/runtime/calls/driver/runtime_calls.hpp"
 #include "softgpu/runtime/memory/host_memory.hpp"
 #include "softgpu/runtime/memory/managed.hpp"
+#include "softgpu/runtime/memory/pools.hpp"
+#include "softgpu/runtime/memory/virtual_memory.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -25,6 +30,37 @@ result allocate(device_address* at, std::size_t bytes, Allocate&& run) {
         *at = reinterpret_cast<device_address>(pointer);
         return e;
     });
+}
+
+access_flags access_of(const std::optional<memory::allocation>& found) {
+    return !found || found->rights == memory::access_rights::none ? access_flags::none
+           : found->rights == memory::access_rights::read         ? access_flags::read
+                                                                  : access_flags::read_write;
+}
+
+// Handles that can be made of the allocation: 0 or file_descriptor_handle.
+int handle_types_at(context& home, const memory::allocation& found, device_address at) {
+    if (const auto mapped = physical_at(home, at)) {
+        return mapped->properties.handles;
+    }
+    const memory_pool* const pool = home.part<memory_pools>().owner_of(found.base);
+    return pool != nullptr && pool->can_be_exported ? file_descriptor_handle : no_handle;
+}
+
+// Bytes of an attribute's value.
+std::size_t width_of(driver_pointer_attribute which) {
+    switch (which) {
+    case driver_pointer_attribute::memory_type:
+    case driver_pointer_attribute::synchronous_operations:
+    case driver_pointer_attribute::is_managed:
+    case driver_pointer_attribute::device_ordinal:
+    case driver_pointer_attribute::can_be_shared:
+    case driver_pointer_attribute::mapped:
+    case driver_pointer_attribute::direct_rdma:
+    case driver_pointer_attribute::access:
+    case driver_pointer_attribute::decompresses: return 4;
+    default: return 8;
+    }
 }
 
 void give_attribute(context& gpu, void* out, driver_pointer_attribute which, device_address at) {
@@ -49,10 +85,31 @@ void give_attribute(context& gpu, void* out, driver_pointer_attribute which, dev
     case driver_pointer_attribute::synchronous_operations: *static_cast<unsigned*>(out) = 0; return;
     case driver_pointer_attribute::buffer_id: *static_cast<std::uint64_t*>(out) = found->serial; return;
     case driver_pointer_attribute::is_managed: *static_cast<unsigned*>(out) = managed ? 1 : 0; return;
-    case driver_pointer_attribute::device_ordinal: *static_cast<int*>(out) = home.number(); return;
-    case driver_pointer_attribute::range_start: *static_cast<device_address*>(out) = found->base; return;
-    case driver_pointer_attribute::range_bytes: *static_cast<std::size_t*>(out) = found->bytes; return;
+    case driver_pointer_attribute::device_ordinal: {
+        const auto mapped = physical_at(home, at);
+        *static_cast<int*>(out) = mapped != nullptr ? mapped->properties.location.id : home.number();
+        return;
+    }
+    case driver_pointer_attribute::can_be_shared:
+        *static_cast<unsigned*>(out) = found->kind == memory::allocation_kind::device ? 1 : 0;
+        return;
+    case driver_pointer_attribute::range_start:
+    case driver_pointer_attribute::mapping_start: *static_cast<device_address*>(out) = found->base; return;
+    case driver_pointer_attribute::range_bytes:
+    case driver_pointer_attribute::mapping_bytes: *static_cast<std::size_t*>(out) = found->bytes; return;
     case driver_pointer_attribute::mapped: *static_cast<unsigned*>(out) = 1; return;
+    case driver_pointer_attribute::handle_types:
+        *static_cast<std::uint64_t*>(out) = static_cast<std::uint64_t>(handle_types_at(home, *found, at));
+        return;
+    case driver_pointer_attribute::direct_rdma:
+    case driver_pointer_attribute::decompresses: *static_cast<unsigned*>(out) = 0; return;
+    case driver_pointer_attribute::access:
+        *static_cast<access_flags*>(out) = access_of(memory::peers::find_reachable(gpu.memory(), at));
+        return;
+    case driver_pointer_attribute::pool:
+        *static_cast<memory_pool**>(out) = home.part<memory_pools>().owner_of(found->base);
+        return;
+    case driver_pointer_attribute::block_id: *static_cast<std::uint64_t*>(out) = found->serial; return;
     }
     fail(error::not_supported);
 }
@@ -129,26 +186,30 @@ result cuMemFreeAsync(device_address at, stream* on) { return forward(cudaFreeAs
 
 result cuMemFreeAsync_ptsz(device_address at, stream* on) { return cuMemFreeAsync(at, of_this_thread(on)); }
 
-result cuMemPoolCreate(memory_pool** pool, const pool_properties* p) { return forward(cudaMemPoolCreate, pool, p); }
+result cuMemPoolCreate(memory_pool** pool, const pool_properties* p) {
+    return forward_anywhere(cudaMemPoolCreate, pool, p);
+}
 
-result cuMemPoolDestroy(memory_pool* pool) { return forward(cudaMemPoolDestroy, pool); }
+result cuMemPoolDestroy(memory_pool* pool) { return forward_anywhere(cudaMemPoolDestroy, pool); }
 
-result cuMemPoolTrimTo(memory_pool* pool, std::size_t bytes) { return forward(cudaMemPoolTrimTo, pool, bytes); }
+result cuMemPoolTrimTo(memory_pool* pool, std::size_t bytes) {
+    return forward_anywhere(cudaMemPoolTrimTo, pool, bytes);
+}
 
 result cuMemPoolGetAttribute(memory_pool* pool, pool_attribute which, void* value) {
-    return forward(cudaMemPoolGetAttribute, pool, which, value);
+    return forward_anywhere(cudaMemPoolGetAttribute, pool, which, value);
 }
 
 result cuMemPoolSetAttribute(memory_pool* pool, pool_attribute which, void* value) {
-    return forward(cudaMemPoolSetAttribute, pool, which, value);
+    return forward_anywhere(cudaMemPoolSetAttribute, pool, which, value);
 }
 
 result cuMemPoolGetAccess(access_flags* flags, memory_pool* pool, memory_location* at) {
-    return forward(cudaMemPoolGetAccess, flags, pool, at);
+    return forward_anywhere(cudaMemPoolGetAccess, flags, pool, at);
 }
 
 result cuMemPoolSetAccess(memory_pool* pool, const memory_access* list, std::size_t count) {
-    return forward(cudaMemPoolSetAccess, pool, list, count);
+    return forward_anywhere(cudaMemPoolSetAccess, pool, list, count);
 }
 
 result cuMemPrefetchAsync(device_address at, std::size_t bytes, int device, stream* on) {
@@ -201,16 +262,10 @@ result cuPointerGetAttributes(unsigned count, const driver_pointer_attribute* wh
         require(count != 0 && which != nullptr && out != nullptr);
         const bool known = memory_of(gpu, at).find(at).has_value();
         for (unsigned i = 0; i < count; ++i) {
-            const bool number = which[i] == driver_pointer_attribute::memory_type ||
-                                which[i] == driver_pointer_attribute::synchronous_operations ||
-                                which[i] == driver_pointer_attribute::is_managed ||
-                                which[i] == driver_pointer_attribute::mapped;
             if (which[i] == driver_pointer_attribute::device_ordinal && !known) {
                 *static_cast<int*>(out[i]) = no_device_number;
-            } else if (!known && number) {
-                *static_cast<unsigned*>(out[i]) = 0;
             } else if (!known) {
-                *static_cast<std::uint64_t*>(out[i]) = 0;
+                std::memset(out[i], 0, width_of(which[i]));
             } else if (which[i] == driver_pointer_attribute::host_pointer) {
                 const auto kind = memory_of(gpu, at).find(at)->kind;
                 const bool reachable =
@@ -221,6 +276,23 @@ result cuPointerGetAttributes(unsigned count, const driver_pointer_attribute* wh
             }
         }
     });
+}
+
+result cuMemPrefetchBatchAsync(void** at, std::size_t* sizes, std::size_t count, memory_location* locations,
+                               std::size_t* location_indices, std::size_t location_count, unsigned long long flags,
+                               stream* on) {
+    return forward(cudaMemPrefetchBatchAsync, at, sizes, count, locations, location_indices, location_count, flags, on);
+}
+
+result cuMemDiscardBatchAsync(void** at, std::size_t* sizes, std::size_t count, unsigned long long flags, stream* on) {
+    return forward(cudaMemDiscardBatchAsync, at, sizes, count, flags, on);
+}
+
+result cuMemDiscardAndPrefetchBatchAsync(void** at, std::size_t* sizes, std::size_t count, memory_location* locations,
+                                         std::size_t* location_indices, std::size_t location_count,
+                                         unsigned long long flags, stream* on) {
+    return forward(cudaMemDiscardAndPrefetchBatchAsync, at, sizes, count, locations, location_indices, location_count,
+                   flags, on);
 }
 
 // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: copies here are synchronous where they have to be.

@@ -3,9 +3,10 @@
 #include <cstdint>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
+#include "softgpu/runtime/calls/driver/memory/boxes.hpp"
 #include "softgpu/runtime/calls/driver/runtime_calls.hpp"
+#include "softgpu/runtime/calls/memory/batches.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
-#include "softgpu/runtime/memory/arrays.hpp"
 #include "softgpu/runtime/memory/copies.hpp"
 
 namespace softgpu::runtime {
@@ -21,99 +22,17 @@ result copy(void* destination, const void* source, std::size_t bytes, copy_kind 
     });
 }
 
-// One side of a copy of a box, in bytes.
-struct side {
-    std::size_t x;
-    std::size_t y;
-    std::size_t z;
-    driver_memory_type type;
-    void* host;
-    device_address device;
-    array* in;
-    std::size_t pitch;
-    std::size_t height;
-};
-
-struct box {
-    side from;
-    side to;
-    extent size; // bytes, rows, slices
-};
-
-box box_of(const driver_copy_2d& c) {
-    return {.from = {c.source_x, c.source_y, 0, c.source_type, const_cast<void*>(c.source_host), c.source_device,
-                     c.source_array, c.source_pitch, c.height},
-            .to = {c.destination_x, c.destination_y, 0, c.destination_type, c.destination_host, c.destination_device,
-                   c.destination_array, c.destination_pitch, c.height},
-            .size = {c.width, c.height, 1}};
-}
-
-box box_of(const driver_copy_3d& c) {
-    return {.from = {c.source_x, c.source_y, c.source_z, c.source_type, const_cast<void*>(c.source_host),
-                     c.source_device, c.source_array, c.source_pitch, c.source_height},
-            .to = {c.destination_x, c.destination_y, c.destination_z, c.destination_type, c.destination_host,
-                   c.destination_device, c.destination_array, c.destination_pitch, c.destination_height},
-            .size = {c.width, c.height, c.depth}};
-}
-
-void* base_of(const side& s) { return s.type == driver_memory_type::host ? s.host : pointer_to(s.device); }
-
-copy_kind kind_of(const box& b) {
-    const auto on_host = [](const side& s) { return s.type == driver_memory_type::host; };
-    const bool unified = b.from.type == driver_memory_type::unified || b.to.type == driver_memory_type::unified;
-    if (unified) {
-        return copy_kind::automatic;
-    }
-    if (on_host(b.from)) {
-        return on_host(b.to) ? copy_kind::host_to_host : copy_kind::host_to_device;
-    }
-    return on_host(b.to) ? copy_kind::device_to_host : copy_kind::device_to_device;
-}
-
-// Bytes of an array's element; 1 for memory without elements.
-std::size_t element_bytes(context& gpu, const side& s) {
-    return s.type == driver_memory_type::array ? checked(gpu, s.in).element.bytes() : 1;
-}
-
-// The runtime counts in elements if an array takes part: those of the array.
-void place(const side& s, const extent& size, std::size_t unit, std::size_t element, array*& in, position& at,
-           pitched_pointer& memory) {
-    require(s.type >= driver_memory_type::host && s.type <= driver_memory_type::unified);
-    require(s.x % element == 0);
-    at = {s.x / element, s.y, s.z};
-    if (s.type == driver_memory_type::array) {
-        in = s.in;
-        return;
-    }
-    const std::size_t pitch = s.pitch != 0 ? s.pitch : size.width + s.x;
-    memory = {base_of(s), pitch, pitch / unit, s.height != 0 ? s.height : size.height + s.y};
-}
-
-result copy_box(const box& b, stream* handle, host_order order) {
+template <class Copy>
+result copy_box(const Copy* c, stream* handle, host_order order) {
     return on_device(handle, [&](context& gpu, locked& lock) {
+        require(c != nullptr);
         gpu.require_usable();
         stream& on = gpu.checked(handle);
-        if (is_empty(b.size)) {
-            return;
+        const copy_3d same = copy_of(gpu, *c);
+        if (!is_empty(same.extent)) {
+            enqueue_copy(gpu, lock, same, on, order);
         }
-        const std::size_t unit = std::max(element_bytes(gpu, b.from), element_bytes(gpu, b.to));
-        require(b.size.width % unit == 0);
-        const bool with_array = b.from.type == driver_memory_type::array || b.to.type == driver_memory_type::array;
-        copy_3d c{};
-        c.kind = kind_of(b);
-        c.extent = {b.size.width / unit, b.size.height, b.size.depth};
-        const auto element_of = [&](const side& s) {
-            return with_array && s.type == driver_memory_type::array ? unit : std::size_t{1};
-        };
-        place(b.from, b.size, unit, element_of(b.from), c.source_array, c.source_position, c.source);
-        place(b.to, b.size, unit, element_of(b.to), c.destination_array, c.destination_position, c.destination);
-        enqueue_copy(gpu, lock, c, on, order);
     });
-}
-
-template <class Copy>
-result copy_box(const Copy* c, stream* on, host_order order) {
-    return c == nullptr ? result::invalid_value : copy_box(box_of(*c), on, order);
 }
 
 template <class Element>
@@ -213,6 +132,57 @@ result cuMemcpy3D_v2_ptds(const driver_copy_3d* c) { return copy_box(c, own(), n
 result cuMemcpy3DAsync_v2(const driver_copy_3d* c, stream* on) { return copy_box(c, on, later); }
 
 result cuMemcpy3DAsync_v2_ptsz(const driver_copy_3d* c, stream* on) { return copy_box(c, own(on), later); }
+
+// CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved words. An address tells its device.
+result cuMemcpy3DPeer(const driver_copy_3d* c) { return copy_box(c, nullptr, now); }
+
+result cuMemcpy3DPeer_ptds(const driver_copy_3d* c) { return copy_box(c, own(), now); }
+
+result cuMemcpy3DPeerAsync(const driver_copy_3d* c, stream* on) { return copy_box(c, on, later); }
+
+result cuMemcpy3DPeerAsync_ptsz(const driver_copy_3d* c, stream* on) { return copy_box(c, own(on), later); }
+
+// Arrays of one row, from a byte on.
+result cuMemcpyHtoA_v2(array* to, std::size_t x, const void* from, std::size_t bytes) {
+    return forward(cudaMemcpyToArray, to, x, 0u, from, bytes, copy_kind::host_to_device);
+}
+
+result cuMemcpyHtoAAsync_v2(array* to, std::size_t x, const void* from, std::size_t bytes, stream* on) {
+    return forward(cudaMemcpyToArrayAsync, to, x, 0u, from, bytes, copy_kind::host_to_device, on);
+}
+
+result cuMemcpyAtoH_v2(void* to, array* from, std::size_t x, std::size_t bytes) {
+    return forward(cudaMemcpyFromArray, to, from, x, 0u, bytes, copy_kind::device_to_host);
+}
+
+result cuMemcpyAtoHAsync_v2(void* to, array* from, std::size_t x, std::size_t bytes, stream* on) {
+    return forward(cudaMemcpyFromArrayAsync, to, from, x, 0u, bytes, copy_kind::device_to_host, on);
+}
+
+result cuMemcpyDtoA_v2(array* to, std::size_t x, device_address from, std::size_t bytes) {
+    return forward(cudaMemcpyToArray, to, x, 0u, pointer_to(from), bytes, copy_kind::device_to_device);
+}
+
+result cuMemcpyAtoD_v2(device_address to, array* from, std::size_t x, std::size_t bytes) {
+    return forward(cudaMemcpyFromArray, pointer_to(to), from, x, 0u, bytes, copy_kind::device_to_device);
+}
+
+result cuMemcpyAtoA_v2(array* to, std::size_t to_x, array* from, std::size_t from_x, std::size_t bytes) {
+    return forward(cudaMemcpyArrayToArray, to, to_x, 0u, from, from_x, 0u, bytes, copy_kind::device_to_device);
+}
+
+result cuMemcpyBatchAsync_v2(device_address* to, device_address* from, std::size_t* sizes, std::size_t count, void*,
+                             std::size_t* attribute_indices, std::size_t attribute_count, stream* on) {
+    return on_device(on, [&](context& gpu, locked& lock) {
+        copy_batch(gpu, lock, reinterpret_cast<void* const*>(to), reinterpret_cast<const void* const*>(from), sizes,
+                   count, attribute_indices, attribute_count, on);
+    });
+}
+
+result cuMemcpy3DBatchAsync_v2(std::size_t count, batch_operation* operations, unsigned long long flags, stream* on) {
+    return on_device(on,
+                     [&](context& gpu, locked& lock) { copy_batch_of_boxes(gpu, lock, operations, count, flags, on); });
+}
 
 #define SOFTGPU_FILL(bits, element)                                                                                    \
     result cuMemsetD##bits##_v2(device_address at, element value, std::size_t count) {                                 \
