@@ -189,9 +189,9 @@ private:
     }
 
     // Cycles of a load in a chain through `bytes`, line after line, mixed within each `page`: a page after the other costs few
-    // misses of the TLB.
+    // misses of the TLB. `then`: a second load in each line, so many bytes behind its beginning; 0: none.
     template <level From>
-    double chain_through(std::uint64_t bytes, std::uint64_t page, unsigned loads) {
+    double chain_through(std::uint64_t bytes, std::uint64_t page, unsigned loads, std::uint64_t then = 0) {
         constexpr std::uint64_t line = 128;
         const std::uint64_t lines = std::max<std::uint64_t>(bytes / line, 2);
         const std::uint64_t together = std::clamp<std::uint64_t>(page / line, 2, lines);
@@ -208,7 +208,8 @@ private:
         const auto base = reinterpret_cast<std::uintptr_t>(words.data());
         std::vector<std::uint64_t> chain(lines * line / 8);
         for (std::uint64_t k = 0; k < lines; ++k) {
-            chain[order[k] * line / 8] = base + order[(k + 1) % lines] * line;
+            chain[order[k] * line / 8] = base + order[k] * line + then;
+            chain[(order[k] * line + then) / 8] = base + order[(k + 1) % lines] * line;
         }
         WARPFOLD_CUDA_CHECK(cudaMemcpy(words.data(), chain.data(), words.bytes(), cudaMemcpyHostToDevice));
         WARPFOLD_CUDA_CHECK(cudaMemcpy(place.data(), &base, sizeof base, cudaMemcpyHostToDevice));
@@ -226,7 +227,14 @@ private:
         const unsigned some = brief_ ? 64 : 65536;
         add("latency_l1", chain_through<level::l1>(8 << 10, page, brief_ ? 64 : 4096));
         add("latency_l2", chain_through<level::past_l1>(l2_part, page, static_cast<unsigned>(l2_part / 128)));
-        add("latency_dram", chain_through<level::past_l1>(beyond, page, some));
+        const double l2_hit = figures_["latency_l2"].value;
+        const double dram = chain_through<level::past_l1>(beyond, page, some);
+        add("latency_dram", dram);
+        // Whether a sector's neighbour, or the other half of its line, is in L2 after it.
+        const auto comes_along = [&](std::uint64_t where) {
+            return 2 * chain_through<level::past_l1>(beyond, page, some, where) - dram < (l2_hit + dram) / 2;
+        };
+        add("l2_fetch", comes_along(64) ? 128 : comes_along(32) ? 64 : 32);
         beside_["latency_dram_mixed"] = chain_through<level::past_l1>(beyond, beyond, some); // with misses of the TLB
     }
 
@@ -240,9 +248,21 @@ private:
         return static_cast<double>(bytes) * passes / took;
     }
 
+    double request_rate(std::uint64_t bytes, unsigned passes) {
+        const device_memory words(bytes);
+        WARPFOLD_CUDA_CHECK(cudaMemset(words.data(), 1, bytes));
+        const std::uint64_t lines = bytes / 128;
+        const double took = seconds([&] {
+            read_one_sector<<<static_cast<unsigned>(2 * multiprocessors_), full_block, 0, stream_.handle()>>>(
+                static_cast<const std::uint32_t*>(words.data()), lines, passes, sink<std::uint32_t>());
+        });
+        return static_cast<double>(lines) * passes / took;
+    }
+
     void rates() {
         const auto l2 = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
         add("l2_bandwidth", read_rate(brief_ ? 1 << 16 : l2 / 4, brief_ ? 1 : 64) / 1e9);
+        add("l2_requests", request_rate(brief_ ? 1 << 16 : l2 / 4, brief_ ? 1 : 64) / 1e9);
         const double dram = read_rate(brief_ ? 1 << 18 : std::max<std::uint64_t>(16 * l2, 1 << 30), 1) / 1e9;
         add("dram_efficiency", dram / figures_["dram_bandwidth"].value);
         const unsigned words = brief_ ? 1 << 14 : 1 << 20;

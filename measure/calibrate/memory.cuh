@@ -127,6 +127,23 @@ __global__ void __launch_bounds__(full_block)
     }
 }
 
+// The same, one word of each line a lane, and every line as often: requests that ask for one sector.
+__global__ void __launch_bounds__(full_block)
+    read_one_sector(const std::uint32_t* words, std::uint64_t lines, unsigned passes, std::uint32_t* sink) {
+    constexpr unsigned line = 32;
+    std::uint32_t sum = 0;
+    const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+    for (unsigned pass = 0; pass < passes; ++pass) {
+#pragma unroll 4
+        for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < lines; k += step) {
+            sum += __ldcg(&words[k * line]);
+        }
+    }
+    if (sum == 0x7654321) {
+        *sink = sum;
+    }
+}
+
 // Additions at words side by side; with a mask of 0 all at one, which ptxas does not know: it would add up warps before.
 __global__ void __launch_bounds__(full_block) atomics(std::uint32_t* words, unsigned mask, unsigned rounds) {
     const unsigned self = blockIdx.x * blockDim.x + threadIdx.x;

@@ -8,7 +8,7 @@ LEFT, RIGHT, TOP, BOTTOM = 76, 190, 52, 84  # margins
 TEXT, GRID, BAND = "#768390", "#76839044", "#2a9d5c"
 COLOURS = ["#3d86c6", "#c8553d", "#2a9d5c", "#a07cc5", "#c79a21", "#d06ea5", "#5b9aa0", "#8a6d52"]
 CARDS = [("h200", "H200", "circle"), ("g80", "8800 GTX", "square"), ("k40m", "Tesla K40m", "triangle"),
-         ("t4", "Tesla T4", "diamond")]
+         ("t4", "Tesla T4", "diamond"), ("t4base", "T4 at its base clock", "plus"), ("h100", "H100", "cross")]
 
 
 def decades(values):
@@ -20,6 +20,7 @@ def mark(shape, x, y, colour, title=""):
     """A symbol of about 7 pixels around (x, y), hollow unless it is a circle."""
     paths = {"square": f"M{x - 3:.1f} {y - 3:.1f}h6v6h-6z",
              "triangle": f"M{x:.1f} {y - 4:.1f}l4 7h-8z",
+             "plus": f"M{x - 4:.1f} {y:.1f}h8m-4 -4v8", "cross": f"M{x - 3:.1f} {y - 3:.1f}l6 6m0 -6l-6 6",
              "diamond": f"M{x:.1f} {y - 4.5:.1f}l4 4.5l-4 4.5l-4 -4.5z"}
     inside = f"<title>{escape(title)}</title>" if title else ""
     if shape == "circle":

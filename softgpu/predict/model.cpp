@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,15 +25,21 @@ constexpr const char* class_names[] = {"integer", "multiply", "shift",   "fp32",
 
 bool has_short_addresses(const card& c) { return c.address_bits <= 32; }
 
-// Cycles of n blocks of one multiprocessor that run at the same time: each waits `alone` cycles in its chain and needs `busy`
-// cycles of the multiprocessor, for which it queues. Mean value analysis of a closed network with one queue.
-double cycles_together(std::uint64_t n, double alone, double busy) {
-    double queued = 0;
+// Cycles of n blocks of one multiprocessor that run at the same time: each waits `alone` cycles in its chain and needs each of
+// `busy` cycles of something, for which it queues. Mean value analysis of a closed network.
+double cycles_together(std::uint64_t n, double alone, std::span<const double> busy) {
+    std::vector<double> queued(busy.size());
+    std::vector<double> turn(busy.size());
     double together = 0;
     for (std::uint64_t k = 1; k <= n; ++k) {
-        const double turn = busy * (1 + queued); // what a block finds in the queue, and its own cycles
-        together = alone + turn;
-        queued = together > 0 ? real(k) * turn / together : 0;
+        together = alone;
+        for (std::size_t s = 0; s < busy.size(); ++s) {
+            turn[s] = busy[s] * (1 + queued[s]); // what a block finds in the queue, and its own cycles
+            together += turn[s];
+        }
+        for (std::size_t s = 0; s < busy.size(); ++s) {
+            queued[s] = together > 0 ? real(k) * turn[s] / together : 0;
+        }
     }
     return together;
 }
@@ -55,6 +61,7 @@ public:
         load_ = hit_l1_ * c.latency_l1 + (1 - hit_l1_) * (hit_l2_ * c.latency_l2 + (1 - hit_l2_) * c.latency_dram);
         add_multiprocessor();
         add_device();
+        queue();
         std::stable_sort(bounds_.begin(), bounds_.end(),
                          [](const bound_time& a, const bound_time& b) { return a.nanoseconds > b.nanoseconds; });
         own_is_slowest_ = bounds_.empty() || own_cycles_ / c.clock >= bounds_.front().nanoseconds;
@@ -67,18 +74,11 @@ public:
         const double fill = own_is_slowest_ || w_.total.global_load_requests == 0 ? 0 : load_ / c_.clock;
         return c_.launch + fill + std::max(own_cycles_ / c_.clock, device);
     }
-    // The slowest, as far as the multiprocessor or the device has it; nullptr where nothing takes time.
-    [[nodiscard]] const bound_time* bound() const {
-        const auto found = std::find_if(bounds_.begin(), bounds_.end(),
-                                        [&](const bound_time& b) { return !own_is_slowest_ || !is_of_device(b.name); });
-        return found == bounds_.end() ? nullptr : &*found;
-    }
+    // The slowest; nullptr where nothing takes time.
+    [[nodiscard]] const bound_time* bound() const { return bounds_.empty() ? nullptr : &bounds_.front(); }
     [[nodiscard]] const std::vector<bound_time>& bounds() const { return bounds_; }
 
 private:
-    static bool is_of_device(std::string_view name) {
-        return name == "l2" || name == "dram" || name == "atomics" || name == "blocks";
-    }
     void add(const char* name, double cycles) {
         if (cycles > 0) {
             bounds_.push_back({name, cycles / c_.clock});
@@ -121,23 +121,33 @@ private:
         for (const bound_time& b : bounds_) {
             slowest = std::max(slowest, b.nanoseconds * c_.clock);
         }
+        own_busy_ = slowest / own_blocks_;
         // The chain, as far as loads wait for L1, L2 and DRAM; once for each wave of blocks.
         const double far = std::max(c_.latency_dram - c_.latency_l1, 1.0);
-        const double path = w_.path_near + (w_.path_far - w_.path_near) * (load_ - c_.latency_l1) / far;
-        add("latency", path * std::ceil(own_blocks_ / real(resident_)));
+        path_ = w_.path_near + (w_.path_far - w_.path_near) * (load_ - c_.latency_l1) / far;
+        add("latency", path_ * std::ceil(own_blocks_ / real(resident_)));
+    }
+
+    // What the blocks of a multiprocessor take that queue for its slowest part, for L2 and for DRAM, of which each
+    // multiprocessor has its share.
+    void queue() {
         // The chain has one warp's part of what the block needs.
-        const double busy = slowest / own_blocks_;
-        const double alone = std::max(path - busy / warps_of(w_.shape), 0.0);
+        const double alone = std::max(path_ - own_busy_ / warps_of(w_.shape), 0.0);
+        const double busy[] = {own_busy_, l2_cycles_ / own_blocks_, dram_cycles_ / own_blocks_};
         const auto own = static_cast<std::uint64_t>(own_blocks_);
         own_cycles_ = real(own / resident_) * cycles_together(resident_, alone, busy) +
                       cycles_together(own % resident_, alone, busy);
     }
 
     void add_device() {
-        const double behind_l1 = real(t_.l2_reads + t_.l2_writes) * sector_bytes;
-        add("l2", c_.l2_bytes > 0 ? behind_l1 / c_.l2_bandwidth * c_.clock : 0);
+        // What comes from DRAM is written into L2 first, and what goes there is read.
         const double dram = real(t_.dram_reads + t_.dram_writes) * sector_bytes;
-        add("dram", dram / (c_.dram_bandwidth * c_.dram_efficiency) * c_.clock);
+        const double moved = real(t_.l2_reads + t_.l2_writes) * sector_bytes + dram;
+        const double served = std::max(moved / c_.l2_bandwidth, real(t_.l2_requests) / c_.l2_requests);
+        l2_cycles_ = c_.l2_bytes > 0 ? served * c_.clock : 0;
+        dram_cycles_ = dram / (c_.dram_bandwidth * c_.dram_efficiency) * c_.clock;
+        add("l2", l2_cycles_);
+        add("dram", dram_cycles_);
         add("atomics",
             std::max(real(t_.atomic_lanes) / c_.atomics, real(t_.hottest_atomic_lanes) / c_.atomics_one_address));
         add("blocks", real(w_.shape.blocks) / c_.block_starts);
@@ -150,6 +160,10 @@ private:
     double own_blocks_ = 1; // of the busiest multiprocessor
     double share_ = 1;      // of all work that it has
     double own_cycles_ = 0; // that it takes
+    double own_busy_ = 0;   // cycles of its slowest part that a block needs
+    double path_ = 0;       // chain of a block
+    double l2_cycles_ = 0;
+    double dram_cycles_ = 0;
     bool own_is_slowest_ = true;
     double hit_l1_ = 0;
     double hit_l2_ = 0;

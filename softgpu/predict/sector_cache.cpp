@@ -5,7 +5,8 @@
 
 namespace softgpu::predict {
 
-sector_cache::sector_cache(std::uint64_t bytes) : sets_(bytes / (ways * 128)) {
+sector_cache::sector_cache(std::uint64_t bytes, unsigned fetched_together)
+    : together_(fetched_together), sets_(bytes / (ways * 128)) {
     sets_ = bytes != 0 && sets_ == 0 ? 1 : sets_;
     entries_.resize(sets_ * ways);
 }
@@ -16,9 +17,19 @@ sector_cache::entry* sector_cache::set_of(std::uint64_t line) {
     return entries_.data() + (mixed * sets_ >> 32) * ways;
 }
 
+unsigned sector_cache::fetched_for(unsigned missed, unsigned valid, bool reads) const noexcept {
+    if (!reads || together_ == 1) {
+        return missed;
+    }
+    if (together_ == 4) {
+        return (missed != 0 ? 15u : 0u) & ~valid;
+    }
+    return (((missed & 3) != 0 ? 3u : 0u) | ((missed & 12) != 0 ? 12u : 0u)) & ~valid;
+}
+
 sector_cache::outcome sector_cache::find(std::uint64_t line, unsigned sectors, unsigned dirty) {
     if (sets_ == 0) {
-        return {0, static_cast<unsigned>(std::popcount(dirty))};
+        return {.hits = 0, .fetched = sectors, .written = static_cast<unsigned>(std::popcount(dirty))};
     }
     entry* const set = set_of(line);
     ++time_;
@@ -28,17 +39,19 @@ sector_cache::outcome sector_cache::find(std::uint64_t line, unsigned sectors, u
             goes = goes->epoch == epoch_ ? e : goes;
         } else if (e->line == line) {
             const unsigned hits = e->valid & sectors;
+            const unsigned fetched = fetched_for(sectors & ~hits, e->valid, dirty == 0);
             e->used = time_;
-            e->valid = static_cast<std::uint8_t>(e->valid | sectors);
+            e->valid = static_cast<std::uint8_t>(e->valid | sectors | fetched);
             e->dirty = static_cast<std::uint8_t>(e->dirty | dirty);
-            return {hits, 0};
+            return {.hits = hits, .fetched = fetched, .written = 0};
         } else if (goes->epoch == epoch_ && time_ - e->used > time_ - goes->used) {
             goes = e;
         }
     }
     const unsigned written = goes->epoch == epoch_ ? static_cast<unsigned>(std::popcount(goes->dirty)) : 0;
-    *goes = {line, epoch_, time_, static_cast<std::uint8_t>(sectors), static_cast<std::uint8_t>(dirty)};
-    return {0, written};
+    const unsigned fetched = fetched_for(sectors, 0, dirty == 0);
+    *goes = {line, epoch_, time_, static_cast<std::uint8_t>(sectors | fetched), static_cast<std::uint8_t>(dirty)};
+    return {.hits = 0, .fetched = fetched, .written = written};
 }
 
 void sector_cache::drop(std::uint64_t line, unsigned sectors) {

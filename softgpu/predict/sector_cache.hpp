@@ -11,11 +11,12 @@ namespace softgpu::predict {
 
 class sector_cache {
 public:
-    // 0 bytes: it keeps nothing.
-    explicit sector_cache(std::uint64_t bytes);
+    // 0 bytes: it keeps nothing. A read that misses fetches as many sectors side by side: 1, 2 or 4.
+    explicit sector_cache(std::uint64_t bytes, unsigned fetched_together = 1);
 
     struct outcome {
         unsigned hits = 0;    // sectors, as a mask
+        unsigned fetched = 0; // likewise: those that missed, and of a read those fetched with them
         unsigned written = 0; // sectors of a line that had to go, as a count: they were stored to
     };
     // Looks for the sectors (a mask of four) and keeps them from now on.
@@ -37,8 +38,10 @@ private:
     };
 
     outcome find(std::uint64_t line, unsigned sectors, unsigned dirty);
+    [[nodiscard]] unsigned fetched_for(unsigned missed, unsigned valid, bool reads) const noexcept;
     [[nodiscard]] entry* set_of(std::uint64_t line);
 
+    unsigned together_;
     std::vector<entry> entries_;
     std::uint64_t sets_;
     std::uint32_t epoch_ = 1;

@@ -29,13 +29,14 @@ void device_l2::count(sector_cache& cache, const l2_access& a, traffic& to) {
     const bool writes = a.how == touch::store || a.how == touch::atomic;
     const sector_cache::outcome o = writes ? cache.write(a.line, a.sectors) : cache.read(a.line, a.sectors);
     to.dram_writes += o.written;
+    ++to.l2_requests;
     if (a.how == touch::store) {
         to.l2_writes += count_of(a.sectors);
         return;
     }
     to.l2_reads += count_of(a.sectors);
     to.l2_read_hits += count_of(o.hits);
-    to.dram_reads += count_of(a.sectors & ~o.hits);
+    to.dram_reads += count_of(o.fetched);
 }
 
 void device_l2::take(const std::vector<l2_access>& accesses) {

@@ -19,6 +19,7 @@ struct traffic {
     std::uint64_t l2_reads = 0; // loads that L1 did not have, and atomics
     std::uint64_t l2_read_hits = 0;
     std::uint64_t l2_writes = 0;
+    std::uint64_t l2_requests = 0; // lines, or parts of them, that one instruction of a warp asks for
     std::uint64_t dram_reads = 0;
     std::uint64_t dram_writes = 0;
     std::uint64_t atomic_lanes = 0;
@@ -36,7 +37,9 @@ struct l2_access {
 // The device's L2 cache. Thread-safe.
 class device_l2 {
 public:
-    explicit device_l2(std::uint64_t bytes) : warm_(bytes), cold_(bytes) {}
+    // `fetch`: bytes that come together from DRAM, 32, 64 or 128.
+    device_l2(std::uint64_t bytes, std::uint64_t fetch)
+        : warm_(bytes, static_cast<unsigned>(fetch / 32)), cold_(bytes, static_cast<unsigned>(fetch / 32)) {}
 
     // A launch begins: the cold cache is empty, the warm one is not.
     void begin();

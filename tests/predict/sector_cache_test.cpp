@@ -43,6 +43,18 @@ TEST(SectorCache, WrittenSectorsAreCountedWhenTheirLineGoes) {
     EXPECT_EQ(written, 3u);
 }
 
+TEST(SectorCache, ReadsFetchTheSectorsBeside) {
+    sector_cache pairs(16 * 128, 2);
+    EXPECT_EQ(pairs.read(7, 0b0010).fetched, 0b0011u);
+    EXPECT_EQ(pairs.read(7, 0b0001).hits, 0b0001u);
+    EXPECT_EQ(pairs.read(7, 0b0110).fetched, 0b1100u); // one of the two was there
+    EXPECT_EQ(pairs.write(8, 0b0001).fetched, 0b0001u);
+    EXPECT_EQ(pairs.read(8, 0b0010).fetched, 0b0010u); // what was stored stays
+    sector_cache lines(16 * 128, 4);
+    EXPECT_EQ(lines.read(7, 0b0100).fetched, 0b1111u);
+    EXPECT_EQ(lines.read(7, 0b0001).fetched, 0u);
+}
+
 TEST(SectorCache, OneWithoutBytesKeepsNothing) {
     sector_cache cache(0);
     EXPECT_EQ(cache.read(1, 1).hits, 0u);
@@ -51,7 +63,7 @@ TEST(SectorCache, OneWithoutBytesKeepsNothing) {
 }
 
 TEST(Traffic, WarmKeepsWhatTheLaunchBeforeHasRead) {
-    device_l2 l2(1 << 20);
+    device_l2 l2(1 << 20, 32);
     for (int launch = 0; launch < 2; ++launch) {
         l2.begin();
         block_l1 l1(l2, 1 << 14);
@@ -70,7 +82,7 @@ TEST(Traffic, WarmKeepsWhatTheLaunchBeforeHasRead) {
 }
 
 TEST(Traffic, StoresAndLoadsPastL1LeaveItAlone) {
-    device_l2 l2(1 << 20);
+    device_l2 l2(1 << 20, 32);
     l2.begin();
     block_l1 l1(l2, 1 << 14);
     l1.touched(1, 1, 1, touch::load);
@@ -82,6 +94,7 @@ TEST(Traffic, StoresAndLoadsPastL1LeaveItAlone) {
     l1.touched(3, 1, 5, touch::atomic);
     EXPECT_EQ(l1.ended().l1_hits, 0u);
     EXPECT_EQ(l2.warm().l2_writes, 1u);
+    EXPECT_EQ(l2.warm().l2_requests, 7u);
     EXPECT_EQ(l2.warm().atomic_lanes, 69u);
     EXPECT_EQ(l2.warm().hottest_atomic_lanes, 64u);
 }

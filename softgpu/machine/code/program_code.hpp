@@ -73,6 +73,13 @@ struct local_address {
 
 inline constexpr std::uint32_t no_instruction = 0xFFFFFFFFu; // the source of the code behind the last instruction
 
+// How long a piece of straight code takes (decode/analysis/schedule.hpp); places in piece_cycles and piece_carried.
+struct traced_piece {
+    std::uint32_t cycles = 0;
+    std::uint32_t carried = 0;
+    std::uint16_t needs = 0, leaves = 0;
+};
+
 struct program_code {
     // Appends an instruction for the PTX instruction `source_index`.
     instruction& emit(handler run, std::uint32_t source_index) {
@@ -102,11 +109,13 @@ struct program_code {
     std::uint32_t address_registers = 0; // numbers given to those of loads and stores
     bool uses_grid_workspace = false;
     std::vector<std::uint32_t> block_instructions; // PTX instructions of each basic block
-    // Of code that is traced: machine instructions of each basic block, and for each piece of straight code the cycles of its
-    // longest chain by each latency table.
+    // Of code that is traced: machine instructions of each basic block, and the pieces of straight code.
     std::vector<observe::instruction_mix> block_mixes;
-    std::vector<double> piece_paths;
-    std::size_t paths_a_piece = 0;
+    std::vector<traced_piece> pieces;
+    std::vector<double> piece_cycles;         // by latency table: the piece's own, of what it needs, of what it leaves
+    std::vector<std::uint32_t> piece_carried; // the registers of both
+    std::size_t latency_tables = 0;
+    std::uint32_t carried_registers = 0;
     const ptx::function* source = nullptr;
     std::deque<access_site> sites; // what the checks look at
     std::deque<register_flow> flows;

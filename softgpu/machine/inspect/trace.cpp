@@ -22,14 +22,13 @@ constexpr std::uint64_t line_bytes = 128;
 
 thread_local traced_block* running = nullptr;
 
-const double* cycles_of(const instruction* i, const warp* w) {
-    const program_code& code = *frame_of(w->frame)->code;
-    return code.piece_paths.data() + std::size_t{i->more} * code.paths_a_piece;
-}
-
 const instruction* begin_piece(const instruction* i, std::byte* /*frame*/, warp* w) {
     if (running != nullptr) {
-        i->immediate != 0 ? running->pass(w->index, cycles_of(i, w)) : running->advance(w->index, cycles_of(i, w));
+        const program_code& code = *frame_of(w->frame)->code;
+        if (i->immediate != 0) {
+            running->pass(w->index);
+        }
+        running->advance(w->index, code, code.pieces[i->more]);
     }
     return i + 1;
 }
@@ -62,7 +61,7 @@ void tell_run(std::uint64_t begin, std::uint64_t bytes, touch how) {
     }
 }
 
-// Lanes in one line are one access, as long as no other line comes between them.
+// Lanes in one line are one access.
 void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w) {
     const memory::device_memory& memory = *w->host->launch->memory;
     const std::uint64_t windows[2] = {memory.shared_window(), memory.local_window()};
@@ -74,28 +73,32 @@ void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch ho
         tell_run(at[0], lanes * bytes, how);
         return;
     }
-    std::uint64_t line = ~std::uint64_t{0};
-    unsigned sectors = 0;
-    unsigned those = 0;
+    struct part {
+        std::uint64_t line;
+        unsigned sectors, lanes;
+    };
+    part parts[lanes];
+    unsigned count = 0;
     each_lane(mask, [&](unsigned l) {
         if (!is_global(at[l])) {
             return; // a generic access to shared or local memory
         }
-        if (at[l] / line_bytes != line) {
-            if (those != 0) {
-                running->to().touched(line, sectors, those, how);
-            }
-            line = at[l] / line_bytes;
-            sectors = 0;
-            those = 0;
+        const std::uint64_t line = at[l] / line_bytes;
+        unsigned k = count; // the last ones first: neighbours mostly share a line
+        while (k != 0 && parts[k - 1].line != line) {
+            --k;
+        }
+        if (k == 0) {
+            parts[count++] = {line, 0, 0};
+            k = count;
         }
         const auto first = static_cast<unsigned>(at[l] / sector_bytes % 4);
         const auto last = static_cast<unsigned>((at[l] + bytes - 1) / sector_bytes % 4);
-        sectors |= ((2u << std::max(first, last)) - 1) & ~((1u << first) - 1);
-        ++those;
+        parts[k - 1].sectors |= ((2u << std::max(first, last)) - 1) & ~((1u << first) - 1);
+        ++parts[k - 1].lanes;
     });
-    if (those != 0) {
-        running->to().touched(line, sectors, those, how);
+    for (unsigned k = 0; k < count; ++k) {
+        running->to().touched(parts[k].line, parts[k].sectors, parts[k].lanes, how);
     }
 }
 
@@ -152,19 +155,38 @@ void module::trace(std::span<const observe::latency_table> tables) {
     self_->traced = std::make_unique<trace_points>(make_trace_points(tables));
 }
 
-traced_block::traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables)
+traced_block::traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables,
+                           std::uint32_t registers)
     : to_(std::move(to)),
       tables_(tables),
+      registers_(registers),
       clocks_(warps * tables),
+      ready_(std::size_t{warps} * registers * tables),
       arrivals_(rounds * tables),
       arrived_(warps),
       round_of_(rounds) {}
 
 void traced_block::select(traced_block* b) noexcept { running = b; }
 
-void traced_block::advance(std::uint32_t warp, const double* cycles) {
+// The warp stands at the first instruction whose operand is on its way; then the piece goes on as if it had all.
+void traced_block::advance(std::uint32_t warp, const program_code& code, const traced_piece& piece) {
+    double* const clock = clocks_.data() + warp * tables_;
+    const double* cycles = code.piece_cycles.data() + piece.cycles;
+    const double* at = cycles + tables_;
+    const std::uint32_t* reg = code.piece_carried.data() + piece.carried;
+    double* const ready = ready_.data() + std::size_t{warp} * registers_ * tables_;
+    for (std::uint16_t k = 0; k < piece.needs; ++k, ++reg, at += tables_) {
+        for (std::size_t t = 0; *reg < registers_ && t < tables_; ++t) {
+            clock[t] = std::max(clock[t], ready[*reg * tables_ + t] - at[t]);
+        }
+    }
+    for (std::uint16_t k = 0; k < piece.leaves; ++k, ++reg, at += tables_) {
+        for (std::size_t t = 0; *reg < registers_ && t < tables_; ++t) {
+            ready[*reg * tables_ + t] = clock[t] + at[t];
+        }
+    }
     for (std::size_t t = 0; t < tables_; ++t) {
-        clocks_[warp * tables_ + t] += cycles[t];
+        clock[t] += cycles[t];
     }
 }
 
@@ -178,13 +200,12 @@ void traced_block::arrive(std::uint32_t warp) {
     }
 }
 
-void traced_block::pass(std::uint32_t warp, const double* cycles) {
+void traced_block::pass(std::uint32_t warp) {
     const std::uint32_t slot = arrived_[warp] % rounds;
     for (std::size_t t = 0; t < tables_; ++t) {
         double& clock = clocks_[warp * tables_ + t];
         clock = std::max(clock, round_of_[slot] == arrived_[warp] ? arrivals_[slot * tables_ + t] : clock);
     }
-    advance(warp, cycles);
 }
 
 void traced_block::end() {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/decode/trace_points.hpp"
 #include "softgpu/machine/state/block.hpp"
 #include "softgpu/machine/trace.hpp"
@@ -19,14 +20,15 @@ namespace softgpu::machine {
 // One block while it runs: a clock for each warp and table, without anything that others do.
 class traced_block {
 public:
-    traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables);
+    // `registers`: carried ones of the kernel. Those of its functions share their numbers.
+    traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables, std::uint32_t registers);
 
     // The block that this thread of the host runs from now on.
     static void select(traced_block* b) noexcept;
 
-    void advance(std::uint32_t warp, const double* cycles);
+    void advance(std::uint32_t warp, const program_code& code, const traced_piece& piece);
     void arrive(std::uint32_t warp);
-    void pass(std::uint32_t warp, const double* cycles);
+    void pass(std::uint32_t warp);
     [[nodiscard]] block_trace& to() noexcept { return *to_; }
     void end();
 
@@ -36,7 +38,9 @@ private:
 
     std::unique_ptr<block_trace> to_;
     std::size_t tables_;
+    std::uint32_t registers_;
     std::vector<double> clocks_;          // of a warp, table by table
+    std::vector<double> ready_;           // of a warp, when its carried registers are there, table by table
     std::vector<double> arrivals_;        // the last at a round
     std::vector<std::uint32_t> arrived_;  // rounds of each warp
     std::vector<std::uint32_t> round_of_; // of each place in arrivals_

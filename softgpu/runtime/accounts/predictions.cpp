@@ -14,7 +14,9 @@ namespace {
 constexpr std::chrono::seconds patience{1};
 
 struct predicted_card {
-    explicit predicted_card(predict::card c) : facts(std::move(c)), l2(static_cast<std::uint64_t>(facts.l2_bytes)) {}
+    explicit predicted_card(predict::card c)
+        : facts(std::move(c)),
+          l2(static_cast<std::uint64_t>(facts.l2_bytes), static_cast<std::uint64_t>(facts.l2_fetch)) {}
 
     predict::card facts;
     predict::device_l2 l2;

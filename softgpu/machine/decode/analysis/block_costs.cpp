@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "softgpu/machine/code/matrix_shape.hpp"
 #include "softgpu/program/visit_registers.hpp"
@@ -71,18 +70,17 @@ machine_cost cost_of_memory(const ptx::instruction& i) {
     const bool stores = i.op == opcode::st;
     switch (i.space()) {
     case suffix::param:
-    case suffix::param_entry: return {instruction_class::constant, 0, false}; // an operand from the constant bank
+    case suffix::param_entry: return {instruction_class::constant, 0}; // an operand from the constant bank
     case suffix::const_: return {instruction_class::constant, 1};
     case suffix::shared:
-    case suffix::shared_cta:
-        return {stores ? instruction_class::shared_store : instruction_class::shared_load, 1, !stores};
-    case suffix::local: return {instruction_class::local, 1, !stores};
+    case suffix::shared_cta: return {stores ? instruction_class::shared_store : instruction_class::shared_load, 1};
+    case suffix::local: return {instruction_class::local, 1};
     default: break;
     }
     if (i.op != opcode::ld && i.op != opcode::ldu && !stores) {
-        return {instruction_class::integer, i.op == opcode::prefetch ? 1u : 0u, false};
+        return {instruction_class::integer, i.op == opcode::prefetch ? 1u : 0u};
     }
-    return {stores ? instruction_class::global_store : instruction_class::global_load, 1, !stores};
+    return {stores ? instruction_class::global_store : instruction_class::global_load, 1};
 }
 
 // ptxas gives a copy the register of its source. A special register is read.
@@ -108,7 +106,7 @@ machine_cost cost_of_fragment(const ptx::instruction& i) {
     const unsigned slots = shape ? shape->registers_of(moved_fragment(f)) : 1;
     const bool shared = i.space() == suffix::shared || i.space() == suffix::shared_cta;
     if (i.has(suffix::store)) {
-        return {shared ? instruction_class::shared_store : instruction_class::global_store, slots, false};
+        return {shared ? instruction_class::shared_store : instruction_class::global_store, slots};
     }
     return {shared ? instruction_class::shared_load : instruction_class::global_load, slots};
 }
@@ -126,13 +124,13 @@ machine_cost cost_of_product(const ptx::instruction& i) {
     const suffix type = shape->type_of(fragment::a);
     const unsigned each = type == suffix::f64 ? doubles * 16 : element_bits(type);
     const unsigned products = shape->m * shape->n * shape->k * (shape->is_by_quads() ? 4 : 1) * each / (16 * unit);
-    return {instruction_class::tensor, std::max(products / most, 1u), true, products};
+    return {instruction_class::tensor, std::max(products / most, 1u), products};
 }
 
 machine_cost cost_of_matrix(const ptx::instruction& i) {
     switch (i.op) {
     case opcode::ldmatrix: return {instruction_class::shared_load, 1};
-    case opcode::stmatrix: return {instruction_class::shared_store, 1, false};
+    case opcode::stmatrix: return {instruction_class::shared_store, 1};
     case opcode::movmatrix: return {instruction_class::shuffle, 1};
     case opcode::wmma:
         if (!i.has(suffix::mma)) {
@@ -142,42 +140,6 @@ machine_cost cost_of_matrix(const ptx::instruction& i) {
     default: return cost_of_product(i);
     }
 }
-
-// The last instruction that wrote each register.
-class writers {
-public:
-    explicit writers(const ptx::function& f) : f_(f) {}
-
-    // An addition of 64 bits to the product of a mul.wide is part of it: IMAD.WIDE.
-    [[nodiscard]] bool completes_product(const ptx::instruction& i) const {
-        if (i.op != opcode::add || !is_64(i.type())) {
-            return false;
-        }
-        bool product = false;
-        program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
-            const auto by = how == program::use::read ? last_.find(reg) : last_.end();
-            product = product || (by != last_.end() && f_.instructions[by->second].op == opcode::mul &&
-                                  f_.instructions[by->second].has(suffix::wide));
-        });
-        return product;
-    }
-    void wrote(std::uint32_t n) {
-        program::visit_registers(f_.instructions[n], [&](std::uint32_t reg, program::use how) {
-            if (how == program::use::written) {
-                last_[reg] = n;
-            }
-        });
-    }
-    [[nodiscard]] machine_cost cost(std::uint32_t n) const {
-        machine_cost c = cost_of(f_.instructions[n]);
-        c.slots = completes_product(f_.instructions[n]) ? 0 : c.slots;
-        return c;
-    }
-
-private:
-    const ptx::function& f_;
-    std::unordered_map<std::uint32_t, std::uint32_t> last_;
-};
 
 } // namespace
 
@@ -199,7 +161,7 @@ machine_cost cost_of(const ptx::instruction& i) {
     case ptx::family::atomic:
         return {i.space() == suffix::shared || i.space() == suffix::shared_cta ? instruction_class::shared_atomic
                                                                                : instruction_class::global_atomic,
-                1, i.op == opcode::atom};
+                1};
     case ptx::family::async:
         return i.op == opcode::cp ? machine_cost{instruction_class::global_load, 1}
                                   : machine_cost{instruction_class::shared_atomic, 1};
@@ -213,9 +175,36 @@ machine_cost cost_of(const ptx::instruction& i) {
     return {block_barrier ? instruction_class::barrier : instruction_class::control, 1};
 }
 
+bool earlier_writers::completes_product(const ptx::instruction& i) const {
+    if (i.op != opcode::add || !is_64(i.type())) {
+        return false;
+    }
+    bool product = false;
+    program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+        const auto by = how == program::use::read ? last_.find(reg) : last_.end();
+        product = product || (by != last_.end() && f_.instructions[by->second].op == opcode::mul &&
+                              f_.instructions[by->second].has(suffix::wide));
+    });
+    return product;
+}
+
+void earlier_writers::wrote(std::uint32_t n) {
+    program::visit_registers(f_.instructions[n], [&](std::uint32_t reg, program::use how) {
+        if (how == program::use::written) {
+            last_[reg] = n;
+        }
+    });
+}
+
+machine_cost earlier_writers::cost(std::uint32_t n) const {
+    machine_cost c = cost_of(f_.instructions[n]);
+    c.slots = completes_product(f_.instructions[n]) ? 0 : c.slots;
+    return c;
+}
+
 observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std::uint32_t last) {
     observe::instruction_mix mix;
-    writers before(f);
+    earlier_writers before(f);
     for (std::uint32_t n = first; n < last; ++n) {
         const machine_cost c = before.cost(n);
         const bool two_halves = c.what == instruction_class::integer && c.slots == 2; // of 64 bits
@@ -225,38 +214,6 @@ observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std
         before.wrote(n);
     }
     return mix;
-}
-
-std::vector<double> path_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
-                            std::span<const observe::latency_table> tables) {
-    std::vector<double> paths;
-    paths.reserve(tables.size());
-    for (const observe::latency_table& latency : tables) {
-        std::unordered_map<std::uint32_t, double> ready;
-        writers before(f);
-        double issue = 0;
-        double end = 0;
-        for (std::uint32_t n = first; n < last; ++n) {
-            const machine_cost c = before.cost(n);
-            double start = issue;
-            program::visit_registers(f.instructions[n], [&](std::uint32_t reg, program::use how) {
-                const auto known = how == program::use::read ? ready.find(reg) : ready.end();
-                start = known == ready.end() ? start : std::max(start, known->second);
-            });
-            // Those after it wait in line. What ptxas drops is there when its operands are.
-            issue = c.slots == 0 ? issue : start + c.slots;
-            const double done = c.slots == 0 ? start : start + (c.slots - 1) + latency[c.what];
-            program::visit_registers(f.instructions[n], [&](std::uint32_t reg, program::use how) {
-                if (how == program::use::written) {
-                    ready[reg] = done;
-                }
-            });
-            end = std::max(end, c.waits ? done : issue);
-            before.wrote(n);
-        }
-        paths.push_back(end);
-    }
-    return paths;
 }
 
 } // namespace softgpu::machine

@@ -19,6 +19,7 @@ void trace_emitter::begin_block(std::uint32_t b) {
     const program::basic_block& block = flow_.blocks[b];
     in_waiting_loop_ = only_waits(b);
     code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
+    rounds_ = unrolled_rounds(f_, flow_, b);
     begin_piece(block.first, block.last);
 }
 
@@ -94,12 +95,26 @@ void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
     while (last < end && cost_of(f_.instructions[last]).what != instruction_class::barrier) {
         ++last;
     }
-    const std::vector<double> cycles = path_of(f_, first, in_waiting_loop_ ? first : last, points_.tables);
-    code_.paths_a_piece = cycles.size();
-    instruction& piece = code_.emit(points_.begin_piece, first < end ? first : no_instruction);
-    piece.more = static_cast<std::uint32_t>(code_.piece_paths.size() / std::max<std::size_t>(cycles.size(), 1));
-    piece.immediate = behind_barrier ? 1 : 0;
-    code_.piece_paths.insert(code_.piece_paths.end(), cycles.begin(), cycles.end());
+    const schedule times = schedule_of(f_, first, in_waiting_loop_ ? first : last, points_.tables, carried_, rounds_);
+    instruction& begin = code_.emit(points_.begin_piece, first < end ? first : no_instruction);
+    begin.more = static_cast<std::uint32_t>(code_.pieces.size());
+    begin.immediate = behind_barrier ? 1 : 0;
+    const auto append = [&](const std::vector<double>& cycles) {
+        code_.piece_cycles.insert(code_.piece_cycles.end(), cycles.begin(), cycles.end());
+    };
+    traced_piece& piece = code_.pieces.emplace_back();
+    piece.cycles = static_cast<std::uint32_t>(code_.piece_cycles.size());
+    piece.carried = static_cast<std::uint32_t>(code_.piece_carried.size());
+    piece.needs = static_cast<std::uint16_t>(times.needs.size());
+    piece.leaves = static_cast<std::uint16_t>(times.leaves.size());
+    code_.latency_tables = points_.tables.size();
+    append(times.cycles);
+    for (const std::vector<carried_time>* const list : {&times.needs, &times.leaves}) {
+        for (const carried_time& c : *list) {
+            code_.piece_carried.push_back(c.number);
+            append(c.at);
+        }
+    }
 }
 
 } // namespace softgpu::machine

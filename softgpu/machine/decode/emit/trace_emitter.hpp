@@ -6,6 +6,7 @@
 
 #include "softgpu/machine/code/form.hpp"
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/decode/analysis/schedule.hpp"
 #include "softgpu/machine/decode/trace_points.hpp"
 #include "softgpu/program/program.hpp"
 
@@ -15,7 +16,9 @@ class trace_emitter {
 public:
     trace_emitter(const ptx::function& f, const program::control_flow& flow, program_code& code,
                   const trace_points& points)
-        : f_(f), flow_(flow), code_(code), points_(points) {}
+        : f_(f), flow_(flow), code_(code), points_(points), carried_(carried_registers_of(f)) {
+        code_.carried_registers = static_cast<std::uint32_t>(carried_.size());
+    }
 
     // At the beginning of a block, in front of its instructions.
     void begin_block(std::uint32_t b);
@@ -36,7 +39,9 @@ private:
     const program::control_flow& flow_;
     program_code& code_;
     const trace_points& points_;
+    carried_registers carried_;
     bool in_waiting_loop_ = false; // the present block
+    unsigned rounds_ = 1;          // as often it is unrolled
 };
 
 } // namespace softgpu::machine

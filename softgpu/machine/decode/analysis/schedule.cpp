@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+#include "softgpu/machine/decode/analysis/schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/program/visit_registers.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+using observe::instruction_class;
+using observe::latency_table;
+using ptx::suffix;
+
+// Classes whose results take longer than a branch.
+bool is_slow(instruction_class c) {
+    switch (c) {
+    case instruction_class::special:
+    case instruction_class::shuffle:
+    case instruction_class::vote:
+    case instruction_class::tensor:
+    case instruction_class::global_load:
+    case instruction_class::global_atomic:
+    case instruction_class::shared_load:
+    case instruction_class::shared_atomic:
+    case instruction_class::local:
+    case instruction_class::constant:
+    case instruction_class::texture: return true;
+    default: return false;
+    }
+}
+
+// Memory that accesses may share; those of different kinds never meet.
+enum class memory_kind : std::uint8_t { none, global, shared, local, count_ };
+
+struct access {
+    memory_kind of = memory_kind::none;
+    bool writes = false;
+    bool ordered = false; // with every other one: volatile, atomics
+};
+
+access access_of(const ptx::instruction& i, instruction_class c) {
+    const bool ordered =
+        i.has(suffix::volatile_) || i.has(suffix::relaxed) || i.has(suffix::acquire) || i.has(suffix::release);
+    switch (c) {
+    case instruction_class::global_load:
+        return {i.has(suffix::nc) ? memory_kind::none : memory_kind::global, ordered, ordered};
+    case instruction_class::global_store:
+    case instruction_class::global_atomic: return {memory_kind::global, true, ordered};
+    case instruction_class::shared_load: return {memory_kind::shared, ordered, ordered};
+    case instruction_class::shared_store:
+    case instruction_class::shared_atomic: return {memory_kind::shared, true, ordered};
+    case instruction_class::local: return {memory_kind::local, i.op == ptx::opcode::st, ordered};
+    default: return {};
+    }
+}
+
+struct edge {
+    std::uint32_t to = 0;
+    bool waits = true; // for the result; else for the issue alone
+};
+
+struct node {
+    machine_cost cost;
+    std::uint32_t instruction = 0;
+    std::vector<edge> after; // those that wait for this one
+    std::uint32_t before = 0;
+    double to_end = 0; // longest way to the end, in cycles
+};
+
+// The instructions of all rounds, and what waits for what.
+class graph {
+public:
+    graph(const ptx::function& f, std::uint32_t first, std::uint32_t last, unsigned rounds) : f_(f) {
+        nodes_.reserve(std::size_t{last - first} * rounds);
+        for (unsigned round = 0; round < rounds; ++round) {
+            for (std::uint32_t n = first; n < last; ++n) {
+                // Of the branches of an unrolled loop one stays.
+                if (round + 1 == rounds || cost_of(f.instructions[n]).what != instruction_class::control) {
+                    add(n);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<node>& nodes() { return nodes_; }
+
+    // Latest-needed first: the order that ptxas gives straight code. Loads come early, as far as their addresses are there.
+    [[nodiscard]] std::vector<std::uint32_t> order(const latency_table& latency) {
+        for (std::size_t n = nodes_.size(); n-- > 0;) {
+            node& a = nodes_[n];
+            for (const edge& e : a.after) {
+                const double way = e.waits ? latency_of(a, latency) : a.cost.slots;
+                a.to_end = std::max(a.to_end, way + nodes_[e.to].to_end);
+            }
+        }
+        using place = std::pair<double, std::uint32_t>;
+        const auto later = [](const place& a, const place& b) { return a > b; };
+        std::priority_queue<place, std::vector<place>, decltype(later)> waiting(later); // by the cycle when it may go
+        const auto less = [](const place& a, const place& b) {
+            return a.first != b.first ? a.first < b.first : a.second > b.second;
+        };
+        std::priority_queue<place, std::vector<place>, decltype(less)> ready(less); // by the way to the end
+        std::vector<double> when(nodes_.size());
+        std::vector<std::uint32_t> left(nodes_.size());
+        for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+            left[n] = nodes_[n].before;
+            if (left[n] == 0) {
+                ready.emplace(nodes_[n].to_end, n);
+            }
+        }
+        std::vector<std::uint32_t> all;
+        all.reserve(nodes_.size());
+        double now = 0;
+        while (all.size() < nodes_.size()) {
+            if (ready.empty()) {
+                now = std::max(now, waiting.top().first);
+            }
+            for (; !waiting.empty() && waiting.top().first <= now; waiting.pop()) {
+                ready.emplace(nodes_[waiting.top().second].to_end, waiting.top().second);
+            }
+            const std::uint32_t n = ready.top().second;
+            ready.pop();
+            all.push_back(n);
+            for (const edge& e : nodes_[n].after) {
+                when[e.to] =
+                    std::max(when[e.to], now + (e.waits ? latency_of(nodes_[n], latency) : nodes_[n].cost.slots));
+                if (--left[e.to] == 0) {
+                    waiting.emplace(when[e.to], e.to);
+                }
+            }
+            now += nodes_[n].cost.slots;
+        }
+        return all;
+    }
+
+    static double latency_of(const node& n, const latency_table& latency) {
+        return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + latency[n.cost.what];
+    }
+
+private:
+    void add(std::uint32_t n) {
+        const auto self = static_cast<std::uint32_t>(nodes_.size());
+        const ptx::instruction& i = f_.instructions[n];
+        nodes_.push_back({before_.cost(n), n, {}, 0, 0});
+        program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+            const auto by = how == program::use::read ? writer_.find(reg) : writer_.end();
+            if (by != writer_.end()) {
+                wait(by->second, self, true);
+            }
+        });
+        program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+            if (how == program::use::written) {
+                writer_[reg] = self;
+            }
+        });
+        keep_memory_in_order(self, access_of(i, nodes_[self].cost.what));
+        // Control and barriers stay where they are.
+        const bool fixed = nodes_[self].cost.what == instruction_class::control ||
+                           nodes_[self].cost.what == instruction_class::barrier;
+        if (fixed) {
+            for (std::uint32_t k = last_fixed_; k < self; ++k) {
+                wait(k, self, false);
+            }
+            last_fixed_ = self;
+            has_fixed_ = true;
+        } else if (has_fixed_) {
+            wait(last_fixed_, self, false);
+        }
+        before_.wrote(n);
+    }
+    void wait(std::uint32_t from, std::uint32_t to, bool for_result) {
+        nodes_[from].after.push_back({to, for_result});
+        ++nodes_[to].before;
+    }
+    void keep_memory_in_order(std::uint32_t self, const access& a) {
+        if (a.of == memory_kind::none) {
+            return;
+        }
+        auto& [store, loads] = memory_[static_cast<std::size_t>(a.of)];
+        if (store != nobody) {
+            wait(store, self, false);
+        }
+        if (a.writes) {
+            for (const std::uint32_t load : loads) {
+                wait(load, self, false);
+            }
+            loads.clear();
+            store = self;
+        } else {
+            loads.push_back(self);
+        }
+    }
+
+    static constexpr std::uint32_t nobody = ~0u;
+    struct last_accesses {
+        std::uint32_t store = nobody;
+        std::vector<std::uint32_t> loads; // since then
+    };
+
+    const ptx::function& f_;
+    std::vector<node> nodes_;
+    earlier_writers before_{f_};
+    std::unordered_map<std::uint32_t, std::uint32_t> writer_; // by register
+    std::array<last_accesses, static_cast<std::size_t>(memory_kind::count_)> memory_;
+    std::uint32_t last_fixed_ = 0;
+    bool has_fixed_ = false;
+};
+
+} // namespace
+
+carried_registers carried_registers_of(const ptx::function& f) {
+    carried_registers all;
+    for (const ptx::instruction& i : f.instructions) {
+        if (!is_slow(cost_of(i).what) || cost_of(i).slots == 0) {
+            continue;
+        }
+        program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+            if (how == program::use::written) {
+                all.emplace(reg, static_cast<std::uint32_t>(all.size()));
+            }
+        });
+    }
+    return all;
+}
+
+namespace {
+
+bool says_no_unrolling(const ptx::function& f, const program::basic_block& b) {
+    bool said = false;
+    for (const ptx::statement& s : f.statements) {
+        if (s.kind == ptx::statement_kind::pragma) {
+            said = said || s.text.find("nounroll") != std::string::npos;
+        } else if (s.kind == ptx::statement_kind::instruction) {
+            if (said && s.index >= b.first && s.index < b.last) {
+                return true;
+            }
+            said = false;
+        }
+    }
+    return false;
+}
+
+// Whether the block's only write to the register adds a constant to it.
+bool counts(const ptx::function& f, const program::basic_block& b, std::uint32_t reg) {
+    unsigned writes = 0;
+    bool by_a_constant = false;
+    for (std::uint32_t n = b.first; n < b.last; ++n) {
+        const ptx::instruction& i = f.instructions[n];
+        bool reads = false;
+        bool wrote = false;
+        program::visit_registers(i, [&](std::uint32_t r, program::use how) {
+            reads = reads || (r == reg && how == program::use::read);
+            wrote = wrote || (r == reg && how == program::use::written);
+        });
+        writes += wrote ? 1 : 0;
+        by_a_constant = by_a_constant || (wrote && reads && (i.op == ptx::opcode::add || i.op == ptx::opcode::sub) &&
+                                          i.operands.back().kind == ptx::operand_kind::integer);
+    }
+    return writes == 1 && by_a_constant;
+}
+
+} // namespace
+
+unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& flow, std::uint32_t block) {
+    constexpr unsigned by = 4;
+    const program::basic_block& b = flow.blocks[block];
+    const ptx::instruction* const back = b.last > b.first ? &f.instructions[b.last - 1] : nullptr;
+    if (back == nullptr || back->op != ptx::opcode::bra || !back->predicate ||
+        program::block_of_label(f, flow, back->operands.at(0).name) != block || says_no_unrolling(f, b)) {
+        return 1;
+    }
+    bool counted = false;
+    for (std::uint32_t n = b.first; n + 1 < b.last; ++n) {
+        const ptx::instruction& i = f.instructions[n];
+        const instruction_class what = cost_of(i).what;
+        if (what == instruction_class::barrier || what == instruction_class::control) {
+            return 1;
+        }
+        bool is_condition = false;
+        program::visit_registers(i, [&](std::uint32_t r, program::use how) {
+            is_condition = is_condition || (how == program::use::written && r == back->predicate->reg);
+        });
+        if (is_condition) {
+            program::visit_registers(i, [&](std::uint32_t r, program::use how) {
+                counted = counted || (how == program::use::read && counts(f, b, r));
+            });
+        }
+    }
+    return counted ? by : 1;
+}
+
+schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
+                     std::span<const latency_table> tables, const carried_registers& carried, unsigned rounds) {
+    schedule out;
+    out.cycles.assign(tables.size(), 0);
+    if (tables.empty()) {
+        return out;
+    }
+    graph g(f, first, last, rounds);
+    const std::vector<std::uint32_t> order = g.order(tables.front());
+    std::unordered_map<std::uint32_t, std::size_t> needed; // by register: place in out.needs
+    std::unordered_map<std::uint32_t, std::size_t> left;
+    std::vector<double> there(g.nodes().size());
+    const auto time_of = [&](std::vector<carried_time>& list, std::unordered_map<std::uint32_t, std::size_t>& places,
+                             std::uint32_t reg) -> carried_time& {
+        const auto [at, is_new] = places.emplace(reg, list.size());
+        if (is_new) {
+            list.push_back({carried.at(reg), std::vector<double>(tables.size(), -1)});
+        }
+        return list[at->second];
+    };
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+        std::vector<double> operands(g.nodes().size());
+        double issue = 0;
+        for (const std::uint32_t n : order) {
+            const node& a = g.nodes()[n];
+            const double start = std::max(issue, operands[n]);
+            there[n] = start + graph::latency_of(a, tables[t]);
+            issue = a.cost.slots == 0 ? issue : start + a.cost.slots;
+            if (a.cost.what == instruction_class::barrier || a.cost.what == instruction_class::control) {
+                issue = std::max(issue, there[n]);
+            }
+            for (const edge& e : a.after) {
+                operands[e.to] = std::max(operands[e.to], e.waits ? there[n] : start);
+            }
+            operands[n] = start; // from now on when it went
+        }
+        out.cycles[t] = issue / rounds;
+        // What comes from before, and what goes on: in the order of the code.
+        std::unordered_map<std::uint32_t, std::uint32_t> writer;
+        for (std::uint32_t n = 0; n < g.nodes().size(); ++n) {
+            const ptx::instruction& i = f.instructions[g.nodes()[n].instruction];
+            program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+                if (how == program::use::read && carried.contains(reg) && !writer.contains(reg)) {
+                    double& at = time_of(out.needs, needed, reg).at[t];
+                    at = at < 0 ? operands[n] / rounds : std::min(at, operands[n] / rounds);
+                }
+            });
+            program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+                if (how == program::use::written) {
+                    writer[reg] = n;
+                }
+            });
+        }
+        for (const auto& [reg, n] : writer) {
+            if (carried.contains(reg)) {
+                time_of(out.leaves, left, reg).at[t] = there[n] / rounds;
+            }
+        }
+    }
+    return out;
+}
+
+} // namespace softgpu::machine
