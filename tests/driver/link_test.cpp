@@ -26,8 +26,10 @@ namespace {
 
 constexpr int driver_ptx = 1;
 constexpr int driver_machine_code = 0;
+constexpr int driver_library = 4;
 constexpr int linker_ptx = 2;
 constexpr int linker_lto = 3;
+constexpr int linker_library = 6;
 
 // triple(p): p[0] = three(p[0]), which the other unit defines.
 std::string caller = R"(.version 8.0
@@ -107,6 +109,26 @@ TEST_F(link_test, two_units_by_the_driver) {
     expect_triples(copy.data());
 }
 
+// Numba links it for grid groups. Nothing of it is needed.
+TEST_F(link_test, the_device_runtime_is_accepted) {
+    std::string archive = "!<arch>\n//\ncuda_device_runtime.o/\n machine code";
+    link_state* s = nullptr;
+    void* code = nullptr;
+    std::size_t bytes = 0;
+    ASSERT_EQ(cuLinkCreate_v2(0, nullptr, nullptr, &s), result::success);
+    for (std::string* const unit : {&caller, &callee}) {
+        ASSERT_EQ(cuLinkAddData_v2(s, driver_ptx, unit->data(), unit->size() + 1, "u", 0, nullptr, nullptr),
+                  result::success);
+    }
+    EXPECT_EQ(cuLinkAddData_v2(s, driver_library, archive.data(), archive.size(), "a", 0, nullptr, nullptr),
+              result::success);
+    ASSERT_EQ(cuLinkComplete(s, &code, &bytes), result::success);
+    expect_triples(code);
+    archive = "!<arch>\n//\nanother.o/\n machine code";
+    EXPECT_EQ(cuLinkAddData_v2(s, driver_library, archive.data(), archive.size(), "a", 0, nullptr, nullptr), no_binary);
+    EXPECT_EQ(cuLinkDestroy(s), result::success);
+}
+
 // As Numba declares functions of the C ABI that return nothing.
 TEST_F(link_test, a_function_that_its_caller_declares_with_a_result) {
     std::string with_result = R"(.version 8.0
@@ -168,6 +190,9 @@ TEST_F(link_test, two_units_by_the_stand_in) {
     std::string log(bytes, ' ');
     ASSERT_EQ(call("nvJitLinkGetErrorLog", s, log.data()), 0);
     EXPECT_NE(log.find("LTO-IR"), std::string::npos) << log;
+    const std::string archive = "!<arch>\n//\ncuda_device_runtime.o/\n";
+    EXPECT_EQ(
+        call("nvJitLinkAddData", s, linker_library, static_cast<const void*>(archive.data()), archive.size(), "d"), 0);
     for (const std::string* unit : {&caller, &callee}) {
         ASSERT_EQ(
             call("__nvJitLinkAddData_13_0", s, linker_ptx, static_cast<const void*>(unit->data()), unit->size(), "u"),

@@ -42,7 +42,7 @@ TEST(opcodes, properties) {
     EXPECT_EQ(family_of(opcode::red), family::atomic);
     EXPECT_EQ(family_of(opcode::bar), family::control);
     EXPECT_EQ(family_of(opcode::shfl), family::warp);
-    EXPECT_EQ(family_of(opcode::wgmma), family::unsupported);
+    EXPECT_EQ(family_of(opcode::wgmma), family::matrix);
     EXPECT_EQ(destinations_of(opcode::add), 1u);
     EXPECT_EQ(destinations_of(opcode::st), 0u);
     EXPECT_EQ(destinations_of(opcode::atom), 1u);

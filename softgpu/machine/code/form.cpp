@@ -189,7 +189,8 @@ operand_range operands_wanted(const form& f) {
     case opcode::ldmatrix:
     case opcode::stmatrix:
     case opcode::movmatrix: return exactly(2);
-    case opcode::mma: return exactly(4); // others have no handler
+    case opcode::mma: // others have no handler
+        return exactly(f.has(suffix::sp) || f.has(suffix::sp_ordered_metadata) ? 6 : 4);
     case opcode::wmma: return f.has(suffix::mma) ? exactly(4) : operand_range{2, 3};
     case opcode::cp: return bulk_operands_wanted(f);
     default: return {};

@@ -64,6 +64,7 @@ struct handler_set {
     handler check_fence;     // inspect/races/release_checks.hpp
     handler check_acquire;   // behind an access that may acquire
     handler check_copy_wait; // inspect/copy_checks.hpp
+    handler check_warpgroup; // inspect/warpgroup_checks.hpp
     handler follow_values;   // inspect/uninitialized.hpp
 };
 

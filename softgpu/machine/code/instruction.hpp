@@ -69,8 +69,9 @@ enum class warp_sync : std::uint32_t { other, barrier, shfl_up, shfl_down, shfl_
 // Of check_barrier.
 inline constexpr std::uint32_t barrier_waits = 1;
 inline constexpr std::uint32_t barrier_aligned = 2;
-// Of check_fence. fence_is_sc: fence.sc and membar.
+// Of check_fence. fence_is_sc: fence.sc and membar; fence_is_of_proxy: fence.proxy.async.
 inline constexpr std::uint32_t fence_within_block = 1;
 inline constexpr std::uint32_t fence_is_sc = 2;
+inline constexpr std::uint32_t fence_is_of_proxy = 4;
 
 } // namespace softgpu::machine

@@ -60,8 +60,8 @@ unsigned used_registers(const matrix_shape& s, fragment f) {
 }
 
 bool is_same(const matrix_shape& a, const matrix_shape& b) {
-    return a.m == b.m && a.n == b.n && a.k == b.k && a.is_wmma == b.is_wmma && std::ranges::equal(a.type, b.type) &&
-           std::ranges::equal(a.by_rows, b.by_rows);
+    return a.m == b.m && a.n == b.n && a.k == b.k && a.is_wmma == b.is_wmma && a.is_warpgroup == b.is_warpgroup &&
+           a.is_sparse == b.is_sparse && std::ranges::equal(a.type, b.type) && std::ranges::equal(a.by_rows, b.by_rows);
 }
 
 // Plans of fragments. Instructions keep their numbers, so entries stay where they are.
@@ -125,7 +125,8 @@ const matrix_plan* plan_of(const matrix_shape& s) {
     p.columns = p.swapped ? s.m : s.n;
     const bool bits = s.type_of(fragment::a) == suffix::b1;
     p.terms = bits ? s.k / 32 : s.k;
-    const bool fp8 = s.type_of(fragment::a) == suffix::e4m3 || s.type_of(fragment::a) == suffix::e5m2;
+    const bool fp8 = !s.is_warpgroup && !s.is_sparse &&
+                     (s.type_of(fragment::a) == suffix::e4m3 || s.type_of(fragment::a) == suffix::e5m2);
     for (const fragment f : {fragment::d, fragment::a, fragment::b, fragment::c}) {
         const auto n = static_cast<std::size_t>(f);
         const fragment role = p.swapped ? other_factor(f) : f;
@@ -143,7 +144,7 @@ const matrix_plan* plan_of(const matrix_shape& s) {
                     }
                     // fp8 is multiplied as halves: first the lower two bytes of each register, then the others.
                     const auto term = [&](unsigned k) {
-                        return bits ? k / 32 : fp8 ? k / 4 * 2 + k % 2 + (k % 4 / 2) * 16 : k;
+                        return bits ? k / 32 : fp8 ? k / 4 * 2 + k % 2 + (k % 4 / 2) * (s.k / 2) : k;
                     };
                     constexpr unsigned side = matrix_plan::block_rows;
                     unsigned at = 0;

@@ -22,9 +22,7 @@ constexpr named_extent extents[] = {
     {suffix::m16n16k16, 16, 16, 16}, {suffix::m8n32k16, 8, 32, 16},   {suffix::m32n8k16, 32, 8, 16},
 };
 
-bool is_byte(suffix t) { return t == suffix::s8 || t == suffix::u8; }
 bool is_nibble(suffix t) { return t == suffix::s4 || t == suffix::u4; }
-bool is_fp8(suffix t) { return t == suffix::e4m3 || t == suffix::e5m2; }
 bool is_accumulator(suffix t) { return t == suffix::f16 || t == suffix::f32; }
 
 // Whether tensor cores multiply these types in this shape.
@@ -49,7 +47,8 @@ bool is_multiplied(const matrix_shape& s) {
         return b == a && d == a && c == a &&
                (is(8, 8, 4) || (!s.is_wmma && s.m == 16 && s.n == 8 && s.k <= 16 && s.k >= 4));
     case suffix::e4m3:
-    case suffix::e5m2: return !s.is_wmma && is_fp8(b) && d == suffix::f32 && c == d && is(16, 8, 32);
+    case suffix::e5m2:
+        return !s.is_wmma && is_fp8(b) && is_accumulator(d) && c == d && (is(16, 8, 16) || is(16, 8, 32));
     case suffix::s8:
     case suffix::u8:
         return is_byte(b) && d == suffix::s32 && c == d &&
@@ -61,6 +60,32 @@ bool is_multiplied(const matrix_shape& s) {
     case suffix::b1:
         return b == a && d == suffix::s32 && c == d &&
                (is(8, 8, 128) || (!s.is_wmma && (is(16, 8, 128) || is(16, 8, 256))));
+    default: return false;
+    }
+}
+
+// Of halves, A has 16 or 32 columns, and as many bytes of other types.
+bool is_multiplied_sparse(const matrix_shape& s) {
+    const suffix d = s.type_of(fragment::d);
+    const suffix a = s.type_of(fragment::a);
+    const suffix b = s.type_of(fragment::b);
+    if (s.is_wmma || s.m != 16 || s.n != 8 || s.type_of(fragment::c) != d) {
+        return false;
+    }
+    const unsigned bits = element_bits(a);
+    if (bits == 0 || (s.k * bits != 256 && s.k * bits != 512)) {
+        return false;
+    }
+    switch (a) {
+    case suffix::f16: return b == a && is_accumulator(d);
+    case suffix::bf16:
+    case suffix::tf32: return b == a && d == suffix::f32;
+    case suffix::s8:
+    case suffix::u8: return is_byte(b) && d == suffix::s32;
+    case suffix::s4:
+    case suffix::u4: return is_nibble(b) && d == suffix::s32;
+    case suffix::e4m3:
+    case suffix::e5m2: return is_fp8(b) && d == suffix::f32 && s.k == 64;
     default: return false;
     }
 }
@@ -88,7 +113,9 @@ bool has_layouts(const form& f, const matrix_shape& s) {
 // wmma keeps each element of A and B of halves in two lanes.
 unsigned registers_of(const matrix_shape& s, fragment f) {
     const suffix t = s.type_of(f);
-    const unsigned elements = f == fragment::a ? s.m * s.k : f == fragment::b ? s.k * s.n : s.m * s.n;
+    const unsigned elements = f == fragment::a   ? s.m * s.k / (s.is_sparse ? 2 : 1)
+                              : f == fragment::b ? s.k * s.n
+                                                 : s.m * s.n;
     if (t == suffix::f16 && (f == fragment::a || f == fragment::b)) {
         return s.is_wmma ? 8 : s.m == 8 ? 2 : elements / 64;
     }
@@ -132,7 +159,7 @@ unsigned row_matrices(const form& f) noexcept {
 }
 
 std::optional<matrix_shape> shape_of(const form& f) {
-    if (f.has(suffix::sp) || f.has(suffix::sp_ordered_metadata) || f.has(suffix::block_scale)) {
+    if (f.has(suffix::block_scale)) {
         return std::nullopt;
     }
     matrix_shape s;
@@ -144,6 +171,7 @@ std::optional<matrix_shape> shape_of(const form& f) {
         }
     }
     s.is_wmma = f.op == opcode::wmma;
+    s.is_sparse = is_sparse(f);
     for (unsigned k = 0; k < 2; ++k) {
         s.by_rows[k] = f.layout[k] == suffix::row;
     }
@@ -179,7 +207,7 @@ std::optional<matrix_shape> shape_of(const form& f) {
     } else {
         set(f.type[0], f.type[1], f.type[2], f.type[3]);
     }
-    if (!is_multiplied(s) || !has_layouts(f, s)) {
+    if (!(s.is_sparse ? is_multiplied_sparse(s) : is_multiplied(s)) || !has_layouts(f, s)) {
         return std::nullopt;
     }
     for (unsigned k = 0; k < 4; ++k) {

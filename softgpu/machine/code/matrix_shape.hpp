@@ -15,6 +15,8 @@ struct matrix_shape {
     ptx::suffix type[4]{};   // of elements, by fragment
     unsigned registers[4]{}; // of a lane, by fragment
     bool is_wmma = false;
+    bool is_sparse = false;          // registers of A hold half of K
+    bool is_warpgroup = false;       // a warp's 16 rows of wgmma, whose B is in shared memory
     bool by_rows[2] = {true, false}; // A and B as the instruction names their layouts
 
     [[nodiscard]] ptx::suffix type_of(fragment f) const noexcept { return type[static_cast<unsigned>(f)]; }
@@ -29,6 +31,13 @@ struct matrix_shape {
 
 // Bits of an element, of s32 and tf32 32; 0: no matrices have it.
 [[nodiscard]] unsigned element_bits(ptx::suffix type) noexcept;
+
+[[nodiscard]] constexpr bool is_byte(ptx::suffix t) noexcept { return t == ptx::suffix::s8 || t == ptx::suffix::u8; }
+[[nodiscard]] constexpr bool is_fp8(ptx::suffix t) noexcept { return t == ptx::suffix::e4m3 || t == ptx::suffix::e5m2; }
+
+[[nodiscard]] inline bool is_sparse(const form& f) noexcept {
+    return f.has(ptx::suffix::sp) || f.has(ptx::suffix::sp_ordered_metadata);
+}
 
 // Of mma and wmma, also of loads and stores, whose other fragments are left out. Nothing: not supported.
 [[nodiscard]] std::optional<matrix_shape> shape_of(const form& f);

@@ -71,6 +71,13 @@ struct local_address {
     std::uint64_t offset;
 };
 
+// An instruction names a register that a wgmma.mma_async before it may still use.
+struct product_touch {
+    std::uint32_t reg = 0; // as the product names it
+    bool writes = false;
+    bool is_factor = false; // the product reads it; else it writes it
+};
+
 inline constexpr std::uint32_t no_instruction = 0xFFFFFFFFu; // the source of the code behind the last instruction
 
 // How long a piece of straight code takes (decode/analysis/schedule.hpp); places in piece_cycles and piece_carried.
@@ -119,6 +126,7 @@ struct program_code {
     const ptx::function* source = nullptr;
     std::deque<access_site> sites; // what the checks look at
     std::deque<register_flow> flows;
+    std::deque<product_touch> touches;
 };
 
 } // namespace softgpu::machine

@@ -22,9 +22,11 @@ handler choose_async(const form& f);
 handler choose_control(const form& f);
 handler choose_warp(const form& f);
 handler choose_matrix(const form& f);
-// Called by it: ldmatrix, stmatrix and movmatrix; wmma.
+// Called by it: ldmatrix, stmatrix and movmatrix; wmma; wgmma; mma.sp.
 handler choose_matrix_rows(const form& f);
 handler choose_wmma(const form& f);
+handler choose_warpgroup(const form& f);
+handler choose_sparse(const form& f);
 handler choose_texture(const form& f);
 handler choose_video(const form& f);
 handler choose_access_check(const form& f);

@@ -12,6 +12,7 @@
 #include "softgpu/machine/inspect/profile.hpp"
 #include "softgpu/machine/inspect/races/release_checks.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"
+#include "softgpu/machine/inspect/warpgroup_checks.hpp"
 #include "softgpu/machine/run/schedule/adversary.hpp"
 #include "softgpu/machine/run/schedule/deadlock.hpp"
 #include "softgpu/machine/run/warp/warp_sync_checks.hpp"
@@ -80,6 +81,7 @@ handler_set complete(handler_set s) {
     s.check_fence = check_fence;
     s.check_acquire = check_acquire;
     s.check_copy_wait = check_copy_wait;
+    s.check_warpgroup = check_warpgroup;
     s.follow_values = follow_values;
     return s;
 }

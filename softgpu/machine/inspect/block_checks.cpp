@@ -56,6 +56,7 @@ void start_checks(block& b) {
     }
     b.checks->record = nullptr;
     b.checks->lost.clear();
+    b.checks->products = nullptr;
     for (auto& there : b.checks->arrivals) {
         there.clear();
     }

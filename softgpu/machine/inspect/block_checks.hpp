@@ -49,6 +49,8 @@ struct lost_value {
     bool one_instruction = false;
 };
 
+struct product_checks; // inspect/warpgroup_checks.hpp
+
 struct block_checks {
     check::block_clock clock;
     check::release_graph::block_record* record = nullptr;    // made when it is needed
@@ -66,6 +68,7 @@ struct block_checks {
     check::record_pointer met;
     std::array<std::vector<uninitialized_value>, 32> uninitialized; // by warp
     std::unordered_map<std::uint64_t, lost_value> lost;             // by word
+    std::shared_ptr<product_checks> products;                       // made when it is needed
 };
 
 // Makes what the block needs, before it starts.

@@ -234,4 +234,9 @@ std::optional<fatbin_entry> best_ptx(std::span<const fatbin_entry> entries, unsi
     return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
+bool is_device_runtime(const void* data, std::size_t bytes) noexcept {
+    const std::string_view all(static_cast<const char*>(data), bytes);
+    return all.starts_with("!<arch>\n") && all.find("cuda_device_runtime.o") != std::string_view::npos;
+}
+
 } // namespace softgpu::runtime

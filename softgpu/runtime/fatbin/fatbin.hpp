@@ -68,6 +68,10 @@ inline constexpr std::uint64_t most_uncompressed_bytes = 1ull << 30;
 // most_uncompressed_bytes, and for compressed data that is damaged or has another length than the header says.
 [[nodiscard]] std::string decompress(const fatbin_entry& entry);
 
+// NVIDIA's library for launches by kernels, libcudadevrt.a. Linkers accept it and take nothing from it: it holds machine code,
+// and programs for cooperative groups name it too, which need nothing of it.
+[[nodiscard]] bool is_device_runtime(const void* data, std::size_t bytes) noexcept;
+
 // The PTX for a device of this compute capability (90 for 9.0): the highest architecture that the device can run, and the most
 // specific among equal ones. Linked code comes before relocatable code. nullopt: there is none.
 [[nodiscard]] std::optional<fatbin_entry> best_ptx(std::span<const fatbin_entry> entries, unsigned compute_capability);

@@ -35,6 +35,9 @@ link_result refuse(link_session& s, const std::string& why) {
 
 link_result add(link_session& s, link_input kind, const void* data, std::size_t bytes) {
     try {
+        if (is_device_runtime(data, bytes)) {
+            return link_result::success;
+        }
         switch (kind) {
         case link_input::ptx: {
             const auto* const text = static_cast<const char*>(data);

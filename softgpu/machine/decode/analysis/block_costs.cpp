@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "softgpu/machine/code/matrix_shape.hpp"
+#include "softgpu/machine/code/warpgroup_plan.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
@@ -117,7 +117,8 @@ machine_cost cost_of_product(const ptx::instruction& i) {
     constexpr unsigned unit = 32;
     constexpr unsigned most = 16 * 8 * 16 / unit;
     constexpr unsigned doubles = 16;
-    const auto shape = shape_of(form_of(i));
+    const form f = form_of(i);
+    const auto shape = i.op == opcode::wgmma ? warpgroup_shape_of(f) : shape_of(f);
     if (!shape) {
         return {instruction_class::tensor, 1};
     }

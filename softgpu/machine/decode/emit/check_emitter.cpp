@@ -8,6 +8,7 @@
 #include "softgpu/machine/code/bulk_pieces.hpp"
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/inspect/warpgroup_checks.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
@@ -26,6 +27,8 @@ check::strength strength_of(const form& fm) {
     }
     return fm.has(suffix::volatile_) ? check::strength::volatile_ : check::strength::plain;
 }
+
+constexpr std::uint32_t kind_of(warpgroup_check k) { return static_cast<std::uint32_t>(k) << warpgroup_check_shift; }
 
 // Of a lane, in one access.
 std::uint8_t matrix_access_bytes(opcode op, const instruction& decoded) {
@@ -54,14 +57,16 @@ bool is_access(opcode op) {
 
 } // namespace
 
-check_emitter::check_emitter(const ptx::function& f, program_code& code, site_table& table, check::check_set checks)
+check_emitter::check_emitter(const ptx::function& f, const program::control_flow& flow, program_code& code,
+                             site_table& table, check::check_set checks)
     : f_(f),
       code_(code),
       table_(table),
       checks_(checks),
       handlers_(chosen_handlers()),
       read_(f.registers.size()),
-      flows_(f) {
+      flows_(f),
+      products_(f, flow) {
     for (const ptx::instruction& i : f.instructions) {
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             if (how == program::use::read) {
@@ -153,10 +158,22 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
                     (i.op == opcode::bar || fm.has(suffix::aligned) ? barrier_aligned : 0u);
         look.run = handlers_.check_barrier;
         return look;
+    case opcode::wgmma:
+        look.run = handlers_.check_warpgroup;
+        if (!fm.has(suffix::mma_async)) {
+            const bool waits = fm.has(suffix::wait_group);
+            look.more = kind_of(waits ? warpgroup_check::wait : warpgroup_check::commit);
+            look.immediate = waits ? static_cast<std::int64_t>(i.operands.at(0).bits) : 0;
+            look.run = fm.has(suffix::fence) ? nullptr : look.run;
+            return look;
+        }
+        look.more = decoded.more | kind_of(warpgroup_check::product);
+        break;
     case opcode::membar:
     case opcode::fence:
         look.more = (fm.has(suffix::cta) ? fence_within_block : 0u) |
-                    (i.op == opcode::membar || fm.has(suffix::sc) ? fence_is_sc : 0u);
+                    (i.op == opcode::membar || fm.has(suffix::sc) ? fence_is_sc : 0u) |
+                    (fm.has(suffix::proxy) && fm.has(suffix::async) ? fence_is_of_proxy : 0u);
         look.run = handlers_.check_fence;
         return look;
     default: return look;
@@ -164,7 +181,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     if (fm.space == suffix::local && !checks_for(check::init)) {
         return look; // nobody else's
     }
-    look.run = handlers_.check_access(fm);
+    look.run = i.op == opcode::wgmma ? handlers_.check_warpgroup : handlers_.check_access(fm);
     if (look.run == nullptr) {
         return look;
     }
@@ -180,6 +197,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
                 : i.op == opcode::ld || i.op == opcode::ldu || matrix ? access_verb::load
                                                                       : access_verb::update;
     site.space = fm.space == suffix::global  ? access_space::global
+                 : i.op == opcode::wgmma     ? access_space::shared
                  : fm.space == suffix::local ? access_space::local
                  : fm.space == suffix::none  ? access_space::generic
                                              : access_space::shared;
@@ -268,6 +286,24 @@ instruction check_emitter::flow(std::uint32_t source, const program::register_pl
         follow.immediate = static_cast<std::int64_t>(code_.flows.size() - 1);
     }
     return follow;
+}
+
+void check_emitter::emit_products(std::uint32_t source) {
+    if (!checks_for(check::race)) {
+        return;
+    }
+    const auto emit = [&](warpgroup_check kind, std::int64_t what) {
+        instruction& look = code_.emit(handlers_.check_warpgroup, source);
+        look.more = kind_of(kind);
+        look.immediate = what;
+    };
+    if (const product_touch* const t = products_.touched_by(source)) {
+        code_.touches.push_back(*t);
+        emit(warpgroup_check::touch, static_cast<std::int64_t>(code_.touches.size() - 1));
+    }
+    if (const std::uint32_t reg = products_.unfenced_in(source); reg != product_registers::no_register) {
+        emit(warpgroup_check::unfenced, reg);
+    }
 }
 
 instruction check_emitter::after(const instruction& before) const {

@@ -9,13 +9,15 @@
 #include "softgpu/check/findings/checks.hpp"
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/decode/analysis/product_registers.hpp"
 #include "softgpu/machine/decode/analysis/value_flows.hpp"
 
 namespace softgpu::machine {
 
 class check_emitter {
 public:
-    check_emitter(const ptx::function& f, program_code& code, site_table& table, check::check_set checks);
+    check_emitter(const ptx::function& f, const program::control_flow& flow, program_code& code, site_table& table,
+                  check::check_set checks);
 
     // Before an access or a warp-wide instruction, whose operands are decoded already; run is nullptr where
     // nothing is checked.
@@ -25,6 +27,8 @@ public:
     [[nodiscard]] instruction after(const instruction& before) const;
     // Before an instruction that may meet values from uninitialized memory; run is nullptr for the others.
     [[nodiscard]] instruction flow(std::uint32_t source, const program::register_places& places);
+    // Emits checks of registers that wgmma uses, before the instruction.
+    void emit_products(std::uint32_t source);
 
 private:
     [[nodiscard]] bool is_used(const ptx::operand& o) const;
@@ -38,6 +42,7 @@ private:
     std::vector<bool> read_;
     std::unordered_map<std::uint32_t, std::uint32_t> used_bytes_; // of loads that say so, by index of the instruction
     value_flows flows_;
+    product_registers products_;
 };
 
 } // namespace softgpu::machine

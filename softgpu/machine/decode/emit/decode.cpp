@@ -54,7 +54,7 @@ public:
         code_.source = &f_;
         code_.name = f_.name;
         if (context_.sites != nullptr) {
-            checks_.emplace(f_, code_, *context_.sites, context_.checks);
+            checks_.emplace(f_, flow_, code_, *context_.sites, context_.checks);
         }
         if (context_.count && context_.trace != nullptr) {
             trace_.emplace(f_, flow_, code_, *context_.trace);
@@ -181,6 +181,7 @@ private:
         const ptx::instruction& i = f_.instructions[n];
         at_ = n;
         if (checks_) {
+            checks_->emit_products(n);
             if (const instruction follow = checks_->flow(n, places_); follow.run != nullptr) {
                 code_.code.push_back(follow);
             }

@@ -29,6 +29,10 @@ matrix_shape known_shape(const ptx::instruction& i, const form& fm) {
 // wmma.store: those of the fragment; b is the stride, or nowhere. width: as
 // borrow_list() takes it.
 void operand_layout::matrix_operands(const ptx::instruction& i, const form& fm, instruction& d) {
+    if (i.op == opcode::wgmma) {
+        warpgroup_operands(i, fm, d);
+        return;
+    }
     std::vector<place>& list = code_.place_lists.emplace_back();
     const auto add = [&](const operand& o, unsigned count, unsigned bytes, bool written) {
         const bool several = o.kind == operand_kind::vector;
@@ -81,6 +85,15 @@ void operand_layout::matrix_operands(const ptx::instruction& i, const form& fm, 
         }
         d.immediate = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(plan_of(s)));
         d.more = (fm.has(suffix::satfinite) ? 1u : 0u) | (fm.has(suffix::xor_) ? 2u : 0u);
+        if (s.is_sparse) { // a: metadata; which lanes have it in the upper bits of `more`
+            const operand& selector = i.operands.at(5);
+            if (selector.kind != operand_kind::integer || selector.bits > 3) {
+                throw ptx::error(selector.where, "a sparsity selector is 0 to 3");
+            }
+            d.a = exact(i.operands.at(4), 4);
+            d.width[1] = 4;
+            d.more |= static_cast<std::uint32_t>(selector.bits) << 8;
+        }
     }
     }
     d.places = list.data();

@@ -64,12 +64,13 @@ private:
     // As source() and destination(), of a register that is exactly as wide.
     place exact(const ptx::operand& o, unsigned bytes);
     place exact_destination(const ptx::operand& o, unsigned bytes);
-    void copy_operands(const ptx::instruction& i, const form& fm, instruction& d);     // async_operands.cpp
-    void bulk_operands(const ptx::instruction& i, const form& fm, instruction& d);     // async_operands.cpp
-    void mbarrier_operands(const ptx::instruction& i, const form& fm, instruction& d); // async_operands.cpp
-    void matrix_operands(const ptx::instruction& i, const form& fm, instruction& d);   // matrix_operands.cpp
-    void texture_operands(const ptx::instruction& i, const form& fm, instruction& d);  // texture_operands.cpp
-    void video_operands(const ptx::instruction& i, const form& fm, instruction& d);    // video_operands.cpp
+    void copy_operands(const ptx::instruction& i, const form& fm, instruction& d);      // async_operands.cpp
+    void bulk_operands(const ptx::instruction& i, const form& fm, instruction& d);      // async_operands.cpp
+    void mbarrier_operands(const ptx::instruction& i, const form& fm, instruction& d);  // async_operands.cpp
+    void matrix_operands(const ptx::instruction& i, const form& fm, instruction& d);    // matrix_operands.cpp
+    void warpgroup_operands(const ptx::instruction& i, const form& fm, instruction& d); // warpgroup_operands.cpp
+    void texture_operands(const ptx::instruction& i, const form& fm, instruction& d);   // texture_operands.cpp
+    void video_operands(const ptx::instruction& i, const form& fm, instruction& d);     // video_operands.cpp
     void atomic_vector(const ptx::instruction& i, const form& fm, instruction& d);
     void details(const ptx::instruction& i, const form& fm, instruction& d);
 

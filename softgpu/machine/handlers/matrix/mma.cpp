@@ -3,7 +3,7 @@
 // rows at a time, and put back.
 #include "softgpu/machine/handlers/arithmetic/half_formats.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
-#include "softgpu/machine/handlers/matrix/product_tile.hpp"
+#include "softgpu/machine/handlers/matrix/columns.hpp"
 #include "softgpu/machine/handlers/matrix/whole_warp.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
@@ -50,21 +50,6 @@ const instruction* multiply_doubles(const instruction* i, std::byte* frame, warp
         scatter(i, frame, w, p, c);
         return true;
     });
-}
-
-SOFTGPU_INLINE std::uint32_t limited(std::int64_t x) {
-    return x > 0x7FFFFFFF ? 0x7FFFFFFFu : x < -0x80000000ll ? 0x80000000u : static_cast<std::uint32_t>(x);
-}
-
-// Sign-extends elements of fewer bits than 32.
-SOFTGPU_INLINE void extend(std::uint32_t* x, unsigned count, suffix t) {
-    const unsigned up = t == suffix::s8 ? 24 : 28;
-    if (t == suffix::s8 || t == suffix::s4) {
-        SOFTGPU_LANES
-        for (unsigned k = 0; k < count; ++k) {
-            x[k] = static_cast<std::uint32_t>(static_cast<std::int32_t>(x[k] << up) >> up);
-        }
-    }
 }
 
 // Integers, and bits (Bits): the population count of each word's and or exclusive or.
@@ -166,7 +151,12 @@ handler choose_product(const form& f) {
 
 handler choose_matrix(const form& f) {
     switch (f.op) {
-    case opcode::mma: return f.has(suffix::sync) ? choose_product(f) : nullptr;
+    case opcode::mma:
+        if (!f.has(suffix::sync)) {
+            return nullptr;
+        }
+        return is_sparse(f) ? choose_sparse(f) : choose_product(f);
+    case opcode::wgmma: return choose_warpgroup(f);
     case opcode::wmma: return f.has(suffix::mma) ? choose_product(f) : choose_wmma(f);
     default: return choose_matrix_rows(f);
     }

@@ -5,7 +5,7 @@
 // NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult,clang-analyzer-core.uninitialized.Assign)
 // NOLINTBEGIN(clang-analyzer-core.CallAndMessage)
 #include "softgpu/machine/handlers/matrix/product_tile.hpp"
-#include "softgpu/machine/handlers/matrix/sums.hpp"
+#include "softgpu/machine/handlers/matrix/split_numbers.hpp"
 #include "softgpu/machine/handlers/matrix/whole_warp.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
@@ -16,64 +16,39 @@ using ptx::suffix;
 
 constexpr unsigned group_terms = 16; // that tensor cores add at once
 
-struct split_numbers {
-    std::int32_t* significand;
-    std::int32_t* exponent;
+// Of a group of fp8, as D has it.
+SOFTGPU_INLINE float partial_sum(double sum, suffix d_type) {
+    return d_type == suffix::f16 ? static_cast<float>(widened<f16_format>(narrowed<f16_format>(sum))) : truncated(sum);
+}
+
+struct factor_types {
+    suffix a, b;
+    bool adds_last; // C is added to the sum from zero of fp8
 };
 
-// true: all are finite.
-template <class Format>
-bool split_all(const std::uint32_t* from, unsigned count, split_numbers to) {
-    constexpr unsigned dropped = std::is_same_v<Format, tf32_format> ? 13 : 0;
-    std::uint32_t special = 0;
-    SOFTGPU_LANES
-    for (unsigned k = 0; k < count; ++k) {
-        const std::uint32_t x = from[k] >> dropped;
-        special |= is_finite<Format>(x) ? 0u : 1u;
-        split_factor<Format>(x, to.significand[k], to.exponent[k]);
-    }
-    return special == 0;
-}
-bool split_by_type(suffix t, const std::uint32_t* from, unsigned count, split_numbers to) {
-    switch (t) {
-    case suffix::f16: return split_all<f16_format>(from, count, to);
-    case suffix::bf16: return split_all<bf16_format>(from, count, to);
-    case suffix::tf32: return split_all<tf32_format>(from, count, to);
-    case suffix::e4m3: return split_all<e4m3_format>(from, count, to);
-    default: return split_all<e5m2_format>(from, count, to);
-    }
-}
-
-double value_by_type(suffix t, std::uint32_t x) {
-    switch (t) {
-    case suffix::f16: return widened<f16_format>(x);
-    case suffix::bf16: return widened<bf16_format>(x);
-    case suffix::tf32: return widened<tf32_format>(x >> 13);
-    case suffix::e4m3: return widened<e4m3_format>(x);
-    case suffix::e5m2: return widened<e5m2_format>(x);
-    default: return std::bit_cast<float>(x);
-    }
-}
-
 // Where a factor, an addend or the sum of a group is infinite or NaN: those results again, as IEEE arithmetic has them.
-__attribute__((noinline)) void redo_special(const matrix_plan& p, const tile& t, const std::uint32_t* c, unsigned group,
-                                            std::uint32_t* d) {
-    const suffix a_type = p.shape.type_of(p.swapped ? fragment::b : fragment::a);
-    const suffix b_type = p.shape.type_of(p.swapped ? fragment::a : fragment::b);
+__attribute__((noinline)) void redo_special(const matrix_plan& p, const factor_types& types, const tile& t,
+                                            const std::uint32_t* c, unsigned group, std::uint32_t* d) {
     const suffix c_type = p.shape.type_of(fragment::c);
-    const bool half = p.shape.type_of(fragment::d) == suffix::f16;
+    const suffix d_type = p.shape.type_of(fragment::d);
+    const bool half = d_type == suffix::f16;
     for (unsigned block = 0; block < p.blocks; ++block) {
         for (unsigned n = 0; n < p.columns; ++n) {
             for (unsigned m = 0; m < rows; ++m) {
                 const unsigned at = (block * p.columns + n) * rows + m;
-                double sum = value_by_type(c_type, c[at]);
+                const double addend = value_by_type(c_type, c[at]);
+                double sum = types.adds_last ? 0 : addend;
                 for (unsigned k = 0; k < p.terms; ++k) {
-                    sum += value_by_type(a_type, t.a[(block * p.terms + k) * rows + m]) *
-                           value_by_type(b_type, t.b[n * p.terms + k]);
+                    sum += value_by_type(types.a, t.a[(block * p.terms + k) * rows + m]) *
+                           value_by_type(types.b, t.b[n * p.terms + k]);
+                    if ((k + 1) % group == 0 && types.adds_last) {
+                        sum = partial_sum(sum, d_type);
+                    }
                     if ((k + 1) % group == 0 && magnitude_of(sum) >= 0x1p128) {
                         sum *= 0x1p1000;
                     }
                 }
+                sum += types.adds_last ? addend : 0;
                 const double size = magnitude_of(sum);
                 if (size <= 0x1.fffffffffffffp1023) {
                     continue;
@@ -86,39 +61,6 @@ __attribute__((noinline)) void redo_special(const matrix_plan& p, const tile& t,
     }
 }
 
-// Rounded as D's type has it. From C of single precision a half is rounded twice.
-SOFTGPU_INLINE std::uint32_t rounded(double sum, suffix c_type, suffix d_type) {
-    if (d_type == suffix::f32) {
-        return std::bit_cast<std::uint32_t>(truncated(sum));
-    }
-    if (c_type == suffix::f32) {
-        return narrowed<f16_format>(truncated(sum));
-    }
-    const std::uint32_t h = narrowed<f16_format>(sum);
-    return (h & 0x7FFF) == 0 ? 0 : h; // no negative zero
-}
-
-// true: all are finite. A half that is added to single precision is converted first.
-bool split_addends(const std::uint32_t* from, suffix type, suffix d_type, split_numbers to) {
-    std::uint32_t special = 0;
-    for (unsigned m = 0; m < rows; ++m) {
-        std::uint32_t x = from[m];
-        if (type == suffix::f16) {
-            special |= is_finite<f16_format>(x) ? 0u : 1u;
-            if (d_type == suffix::f16) {
-                split_factor<f16_format>(x, to.significand[m], to.exponent[m]);
-                to.significand[m] *= 1 << (float_fraction - factor_fraction);
-                continue;
-            }
-            x = std::bit_cast<std::uint32_t>(static_cast<float>(widened<f16_format>(x)));
-        } else {
-            special |= (x & 0x7F800000) == 0x7F800000 ? 1u : 0u;
-        }
-        split_float(x, to.significand[m], to.exponent[m]);
-    }
-    return special == 0;
-}
-
 } // namespace
 
 const instruction* multiply_floats(const instruction* i, std::byte* frame, warp* w) {
@@ -127,8 +69,14 @@ const instruction* multiply_floats(const instruction* i, std::byte* frame, warp*
         const matrix_plan& p = plan_of(i);
         tile t;
         gather_tile(i, w, p, t);
-        const suffix a_type = p.shape.type_of(p.swapped ? fragment::b : fragment::a);
-        const suffix b_type = p.shape.type_of(p.swapped ? fragment::a : fragment::b);
+        suffix a_type = p.shape.type_of(p.swapped ? fragment::b : fragment::a);
+        suffix b_type = p.shape.type_of(p.swapped ? fragment::a : fragment::b);
+        // fp8 is multiplied as halves in two groups of terms, and C is added last.
+        const bool adds_last = is_fp8(a_type);
+        if (adds_last) {
+            a_type = as_halves(t.a, p.blocks * p.terms * rows, a_type);
+            b_type = as_halves(t.b, p.columns * p.terms, b_type);
+        }
         const suffix c_type = p.shape.type_of(fragment::c);
         const suffix d_type = p.shape.type_of(fragment::d);
         const unsigned terms = p.terms;
@@ -136,11 +84,10 @@ const instruction* multiply_floats(const instruction* i, std::byte* frame, warp*
         alignas(64) std::int32_t b[2][most_columns * most_terms];
         bool finite = split_by_type(a_type, t.a, p.blocks * terms * rows, {a[0], a[1]});
         finite = split_by_type(b_type, t.b, p.columns * terms, {b[0], b[1]}) && finite;
-        // fp8 is multiplied as halves in two groups of terms, and C is added last.
-        const bool adds_last = terms > group_terms;
-        const unsigned group = a_type == suffix::tf32 && p.shape.is_wmma ? 4
-                               : terms < group_terms                     ? terms
-                                                                         : group_terms;
+        const unsigned group = adds_last                                   ? terms / 2
+                               : a_type == suffix::tf32 && p.shape.is_wmma ? 4
+                               : terms < group_terms                       ? terms
+                                                                           : group_terms;
         alignas(64) std::uint32_t d[most_blocks * most_columns * rows];
         for (unsigned column = 0; column < p.blocks * p.columns; ++column) {
             const unsigned block = column / p.columns;
@@ -158,7 +105,7 @@ const instruction* multiply_floats(const instruction* i, std::byte* frame, warp*
             for (unsigned k = 0; k < terms; k += group) {
                 if (k != 0) {
                     for (unsigned m = 0; m < rows; ++m) {
-                        const auto sum = std::bit_cast<std::uint32_t>(truncated(sums[m]));
+                        const auto sum = std::bit_cast<std::uint32_t>(partial_sum(sums[m], d_type));
                         finite = finite && (sum & 0x7F800000) != 0x7F800000;
                         split_float(sum, c[0][m], c[1][m]);
                     }
@@ -169,8 +116,11 @@ const instruction* multiply_floats(const instruction* i, std::byte* frame, warp*
             }
             if (adds_last) {
                 for (unsigned m = 0; m < rows; ++m) {
-                    d[at + m] = std::bit_cast<std::uint32_t>(truncated(sums[m]) + std::bit_cast<float>(t.c[at + m]));
-                    finite = finite && (t.c[at + m] & 0x7F800000) != 0x7F800000;
+                    const float sum = partial_sum(sums[m], d_type);
+                    const double addend = value_by_type(c_type, t.c[at + m]);
+                    finite = finite && magnitude_of(sum) < 0x1p128 && magnitude_of(addend) < 0x1p128;
+                    d[at + m] = d_type == suffix::f16 ? narrowed<f16_format>(sum + addend)
+                                                      : std::bit_cast<std::uint32_t>(sum + static_cast<float>(addend));
                 }
             } else {
                 for (unsigned m = 0; m < rows; ++m) {
@@ -179,7 +129,7 @@ const instruction* multiply_floats(const instruction* i, std::byte* frame, warp*
             }
         }
         if (!finite) {
-            redo_special(p, t, t.c, group, d);
+            redo_special(p, {a_type, b_type, adds_last}, t, t.c, group, d);
         }
         scatter(i, frame, w, p, d);
         return true;

@@ -93,6 +93,11 @@ SOFTGPU_INLINE void gather_tile(const instruction* i, const warp* w, const matri
     gather(i, w, p, fragment::c, t.c);
 }
 
+// Of .satfinite.
+SOFTGPU_INLINE std::uint32_t limited(std::int64_t x) {
+    return x > 0x7FFFFFFF ? 0x7FFFFFFFu : x < -0x80000000ll ? 0x80000000u : static_cast<std::uint32_t>(x);
+}
+
 // Handler of products of floats of 32 bits and fewer (mma_floats.cpp).
 const instruction* multiply_floats(const instruction* i, std::byte* frame, warp* w);
 

@@ -64,11 +64,16 @@ SOFTGPU_INLINE float truncated(double x) {
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - (away ? 1u : 0u));
 }
 
-// Bits that are kept below the largest exponent.
-constexpr int sum_fraction = 25;
+// The largest exponent is not taken as less: below it, sums of tiny products lose more.
+constexpr std::int32_t least_largest = -133;
 
-// Rows of one column: sums[m] = c[m] + the sum of a[k][m] * b[k] over up to 16 terms, as a double that is exact.
-template <unsigned Rows>
+// Bits that are kept below the largest exponent; wgmma of fp8 keeps fewer.
+constexpr int sum_fraction = 25;
+constexpr int short_sum_fraction = 13;
+
+// Rows of one column: sums[m] = c[m] + the sum of a[k][m] * b[k] over up to 16 terms, or 32 of few bits, as a double that is
+// exact.
+template <unsigned Rows, int Fraction = sum_fraction>
 SOFTGPU_INLINE void sum_products(const std::int32_t* a, const std::int32_t* ea, const std::int32_t* b,
                                  const std::int32_t* eb, unsigned terms, const std::int32_t* c, const std::int32_t* ec,
                                  double* sums) {
@@ -76,7 +81,7 @@ SOFTGPU_INLINE void sum_products(const std::int32_t* a, const std::int32_t* ea, 
     alignas(64) std::int32_t half[2][Rows]; // 16 products may exceed 32 bits
     SOFTGPU_LANES
     for (unsigned m = 0; m < Rows; ++m) {
-        largest[m] = ec[m];
+        largest[m] = ec[m] > least_largest ? ec[m] : least_largest;
     }
     for (unsigned k = 0; k < terms; ++k) {
         SOFTGPU_LANES
@@ -87,21 +92,21 @@ SOFTGPU_INLINE void sum_products(const std::int32_t* a, const std::int32_t* ea, 
     }
     SOFTGPU_LANES
     for (unsigned m = 0; m < Rows; ++m) {
-        half[0][m] = aligned<sum_fraction - float_fraction>(c[m], largest[m] - ec[m]);
+        half[0][m] = aligned<Fraction - float_fraction>(c[m], largest[m] - ec[m]);
         half[1][m] = 0;
     }
     for (unsigned k = 0; k < terms; ++k) {
         std::int32_t* const to = half[k / 8 & 1];
         SOFTGPU_LANES
         for (unsigned m = 0; m < Rows; ++m) {
-            to[m] += aligned<sum_fraction - 2 * factor_fraction>(a[k * Rows + m] * b[k],
-                                                                 largest[m] - ea[k * Rows + m] - eb[k]);
+            to[m] +=
+                aligned<Fraction - 2 * factor_fraction>(a[k * Rows + m] * b[k], largest[m] - ea[k * Rows + m] - eb[k]);
         }
     }
     SOFTGPU_LANES
     for (unsigned m = 0; m < Rows; ++m) {
         const std::int64_t exponent = largest[m] > -700 ? largest[m] : -700;
-        const double unit = std::bit_cast<double>(static_cast<std::uint64_t>(exponent - sum_fraction + 1023) << 52);
+        const double unit = std::bit_cast<double>(static_cast<std::uint64_t>(exponent - Fraction + 1023) << 52);
         sums[m] = (static_cast<double>(half[0][m]) + static_cast<double>(half[1][m])) * unit;
     }
 }

@@ -7,6 +7,7 @@
 #include "softgpu/check/launch_checks.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/races/operation_races.hpp"
+#include "softgpu/machine/inspect/warpgroup_checks.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
@@ -28,6 +29,9 @@ const instruction* check_fence(const instruction* i, std::byte* /*frame*/, warp*
     launch_state& l = *w->host->launch;
     if (!l.check_races) {
         return i + 1;
+    }
+    if ((i->more & fence_is_of_proxy) != 0) {
+        note_proxy_fence(w);
     }
     block& b = *w->owner;
     check::release_graph& graph = l.checks->graph;

@@ -9,6 +9,7 @@
 #include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/races/operation_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
+#include "softgpu/machine/inspect/warpgroup_checks.hpp"
 
 namespace softgpu::machine {
 
@@ -62,6 +63,12 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
         }
         written = 0;
     }
+    // A product reads the word, and its warp has not waited for it.
+    const bool is_read_by_product = !in_global_ && check::is_under_way(read, b_.checks->started);
+    if (is_read_by_product && writes) {
+        report_read_by_product(site_, w_, lane, at, read);
+        read = 0;
+    }
     bool lost = false;
     if (!in_global_ && (written & lost_write) == lost_write) {
         lost = site_.verb == access_verb::store && is_lost_still();
@@ -85,7 +92,7 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
         __atomic_store_n(&written_now, written | byte_mask, __ATOMIC_RELAXED);
     } else if (writes) {
         __atomic_store_n(&written_now, lost ? mine | lost_write : mine, __ATOMIC_RELAXED);
-    } else {
+    } else if (!is_read_by_product) {
         note_read(read, mine);
         __atomic_store_n(&read_now, read, __ATOMIC_RELAXED);
     }

@@ -46,6 +46,9 @@ result on_link(link_state* s, Body&& body) {
 
 void add(link_state& s, link_input kind, const void* data, std::size_t bytes) {
     require(data != nullptr && bytes != 0);
+    if (is_device_runtime(data, bytes)) {
+        return;
+    }
     switch (kind) {
     case link_input::ptx: {
         const auto* const text = static_cast<const char*>(data);

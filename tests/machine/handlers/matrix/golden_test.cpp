@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// mma and wmma against the results of an H200, form by form, bit by bit. make_golden.cpp says how golden.txt is made.
+// mma, wmma and wgmma against the results of an H200, form by form, bit by bit. make_golden.cpp says how golden.txt is made.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
 
-#include "tests/machine/handlers/matrix/matrix_forms.hpp"
+#include "tests/machine/handlers/matrix/warpgroup_forms.hpp"
 #include "tests/machine/kernel_harness.hpp"
 
 namespace softgpu::test {
@@ -39,6 +40,7 @@ void compare(const Form& form, const std::string& name, unsigned lanes, const st
     const std::uint64_t out = p.buffer<std::uint32_t>(each * expected.size());
     launch_options how;
     how.grid.x = static_cast<std::uint32_t>(expected.size());
+    how.block.x = std::max(lanes, 32u);
     p.run(how, {out == 0 ? 0 : p.buffer(in), out});
     const auto words = p.contents<std::uint32_t>(out, each * expected.size());
     std::string wrong;
@@ -53,8 +55,8 @@ void compare(const Form& form, const std::string& name, unsigned lanes, const st
 TEST(MatrixGolden, MmaIsBitForBitTheHardwares) {
     const auto known = golden();
     for (const mma_form& f : mma_forms()) {
-        ASSERT_TRUE(known.contains(f.name)) << f.name;
-        compare(f, f.name, 32, known.at(f.name));
+        ASSERT_TRUE(known.contains(f.key())) << f.key();
+        compare(f, f.key(), 32, known.at(f.key()));
     }
 }
 
@@ -63,6 +65,14 @@ TEST(MatrixGolden, WmmaIsBitForBitTheHardwares) {
     for (const wmma_form& f : wmma_forms()) {
         ASSERT_TRUE(known.contains(f.name())) << f.name();
         compare(f, f.name(), 1, known.at(f.name()));
+    }
+}
+
+TEST(MatrixGolden, WgmmaIsBitForBitTheHardwares) {
+    const auto known = golden();
+    for (const warpgroup_form& f : warpgroup_forms()) {
+        ASSERT_TRUE(known.contains(f.key())) << f.key();
+        compare(f, f.key(), 128, known.at(f.key()));
     }
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Writes the golden results of mma and wmma as a GPU computes them:
-//     g++ -std=c++20 -I. tests/machine/handlers/matrix/{make_golden,matrix_forms}.cpp tests/machine/hardware_device.cpp
+// Writes the golden results of mma, wmma and wgmma as a GPU computes them:
+//     g++ -std=c++20 -I. tests/machine/handlers/matrix/{make_golden,{matrix,warpgroup}_forms}.cpp tests/machine/hardware_device.cpp
 //         -ldl -o make_golden
 //     ./make_golden DIRECTORY [CASES]
 // golden.txt has a line for each form: its name and a hash of each case's results; it belongs to this directory.
 // N.bin has all results of the Nth line. `./make_golden --texts DIRECTORY` writes each form's PTX and needs no GPU.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
 #include <iostream>
 
-#include "tests/machine/handlers/matrix/matrix_forms.hpp"
+#include "tests/machine/handlers/matrix/warpgroup_forms.hpp"
 #include "tests/machine/kernel_harness.hpp"
 
 namespace softgpu::test {
@@ -33,6 +34,7 @@ void take(const std::string& name, const Form& form, unsigned lanes, unsigned ca
     device->write(from, in.data(), in.size() * 4);
     launch_options how;
     how.grid.x = cases;
+    how.block.x = std::max(lanes, 32u);
     device->launch("k", how, {from, to, 0, 0, 0, 0, 0, 0});
     device->read(out.data(), to, out.size() * 4);
     std::ofstream(directory + "/" + std::to_string(index) + ".bin", std::ios::binary)
@@ -68,10 +70,13 @@ int run(int count, char** words) {
         ++index;
     };
     for (const mma_form& f : mma_forms()) {
-        each(f.name, f, 32);
+        each(f.key(), f, 32);
     }
     for (const wmma_form& f : wmma_forms()) {
         each(f.name(), f, 1);
+    }
+    for (const warpgroup_form& f : warpgroup_forms()) {
+        each(f.key(), f, 128);
     }
     return 0;
 }

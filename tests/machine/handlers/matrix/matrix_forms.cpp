@@ -8,13 +8,13 @@
 
 namespace softgpu::test {
 
-namespace {
-
 std::string_view name_of(element e) {
     constexpr std::string_view names[] = {"f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2",
                                           "s8",  "u8",   "s4",   "u4",  "b1",  "s32"};
     return names[static_cast<unsigned>(e)];
 }
+
+namespace {
 
 struct float_shape {
     unsigned exponent_bits, fraction_bits;
@@ -182,7 +182,58 @@ std::string head(std::string_view version) {
 
 unsigned words_of(element e, unsigned elements) { return bits_of(e) * elements / 32; }
 
+// A holds half of K. `selectors`: how many values the last operand may have.
+void add_sparse(std::vector<mma_form>& all) {
+    using enum element;
+    const auto add = [&](unsigned k, element d, element a, element b, unsigned registers, unsigned selectors,
+                         const std::string& end = {}) {
+        for (const char* const kind : {"mma.sp.sync.aligned.", "mma.sp::ordered_metadata.sync.aligned."}) {
+            for (unsigned selector = 0; selector < selectors; ++selector) {
+                const auto dot = [](element e) { return "." + std::string(name_of(e)); };
+                const unsigned nd = d == f16 ? 2 : 4;
+                all.push_back(
+                    {kind + ("m16n8k" + std::to_string(k)) + ".row.col" + end + dot(d) + dot(a) + dot(b) + dot(d), a, b,
+                     d, d, registers, registers, nd, nd, static_cast<int>(selector)});
+            }
+        }
+    };
+    for (const unsigned k : {16u, 32u}) {
+        add(k, f16, f16, f16, k / 8, k == 16 ? 4 : 2);
+        add(k, f32, f16, f16, k / 8, k == 16 ? 4 : 2);
+        add(k, f32, bf16, bf16, k / 8, k == 16 ? 4 : 2);
+    }
+    add(8, f32, tf32, tf32, 2, 4);
+    add(16, f32, tf32, tf32, 4, 2);
+    for (const auto& [x, y] : {std::pair{s8, u8}, std::pair{s4, u4}}) {
+        const unsigned k = x == s8 ? 32 : 64;
+        for (const element a : {x, y}) {
+            for (const element b : {x, y}) {
+                add(k, s32, a, b, 2, 2, a == b ? "" : ".satfinite");
+                add(2 * k, s32, a, b, 4, 1);
+            }
+        }
+    }
+    for (const element a : {e4m3, e5m2}) {
+        for (const element b : {e4m3, e5m2}) {
+            add(64, f32, a, b, 4, 1);
+        }
+    }
+}
+
+// Places of the elements of A that are kept: of four the first and the second, two bits each; of tf32 one of two.
+std::uint32_t random_metadata(element a, random_source& r) {
+    constexpr std::uint32_t pairs[] = {0x4, 0x8, 0xC, 0x9, 0xD, 0xE};
+    constexpr std::uint32_t singles[] = {0x4, 0xE};
+    std::uint32_t word = 0;
+    for (unsigned k = 0; k < 8; ++k) {
+        word |= (a == element::tf32 ? singles[r.below(2)] : pairs[r.below(6)]) << (4 * k);
+    }
+    return word;
+}
+
 } // namespace
+
+std::string mma_form::key() const { return selector < 0 ? name : name + "@" + std::to_string(selector); }
 
 unsigned bits_of(element e) {
     switch (e) {
@@ -250,6 +301,14 @@ std::vector<mma_form> mma_forms() {
         add("m16n8k128.row.col", s32, b1, b1, s32, 2, 1, 4, operation);
         add("m16n8k256.row.col", s32, b1, b1, s32, 4, 2, 4, operation);
     }
+    for (const element a : {e4m3, e5m2}) {
+        for (const element b : {e4m3, e5m2}) {
+            add("m16n8k16.row.col", f32, a, b, f32, 2, 1, 4);
+            add("m16n8k16.row.col", f16, a, b, f16, 2, 1, 2);
+            add("m16n8k32.row.col", f16, a, b, f16, 4, 2, 2);
+        }
+    }
+    add_sparse(all);
     return all;
 }
 
@@ -296,7 +355,9 @@ std::string wmma_form::name() const {
            "." + std::string(name_of(ab)) + "." + std::string(name_of(c)) + operation;
 }
 
-unsigned words_in(const mma_form& f) { return register_words(f.a) * (f.a_registers + f.b_registers + f.c_registers); }
+unsigned words_in(const mma_form& f) {
+    return register_words(f.a) * (f.a_registers + f.b_registers + f.c_registers) + (f.selector >= 0 ? 1 : 0);
+}
 unsigned words_out(const mma_form& f) { return register_words(f.d) * f.d_registers; }
 unsigned words_in(const wmma_form& f) {
     return words_of(f.ab, f.m * f.k) + words_of(f.ab, f.k * f.n) + words_of(f.c, f.m * f.n);
@@ -308,7 +369,7 @@ unsigned words_out(const wmma_form& f) {
 
 std::string text_of(const mma_form& f) {
     std::ostringstream text;
-    text << head("8.4") << ".reg ." << register_type(f.a) << " %a<8>; .reg ." << register_type(f.b) << " %b<8>; .reg ."
+    text << head("8.7") << ".reg ." << register_type(f.a) << " %a<8>; .reg ." << register_type(f.b) << " %b<8>; .reg ."
          << register_type(f.c) << " %c<8>; .reg ." << register_type(f.d) << " %d<8>;\n"
          << "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 32, %r0;\n"
          << "mad.wide.u32 %p0, %r0, " << 4 * words_in(f) << ", %p0; mad.wide.u32 %p1, %r0, " << 4 * words_out(f)
@@ -323,8 +384,12 @@ std::string text_of(const mma_form& f) {
     load('a', f.a, f.a_registers);
     load('b', f.b, f.b_registers);
     load('c', f.c, f.c_registers);
+    if (f.selector >= 0) {
+        text << "ld.global.b32 %r2, [%p0+" << 4 * at << "];\n";
+    }
     text << f.name << ' ' << list('d', f.d_registers) << ", " << list('a', f.a_registers) << ", "
-         << list('b', f.b_registers) << ", " << list('c', f.c_registers) << ";\n";
+         << list('b', f.b_registers) << ", " << list('c', f.c_registers)
+         << (f.selector >= 0 ? ", %r2, " + std::to_string(f.selector) : "") << ";\n";
     for (unsigned k = 0; k < f.d_registers; ++k) {
         text << "st.global." << register_type(f.d) << " [%p1+" << 4 * k * register_words(f.d) << "], %d" << k << ";\n";
     }
@@ -393,8 +458,20 @@ std::vector<std::uint32_t> operands_of(const mma_form& f, unsigned number) {
         fill(f.a, f.a_registers);
         fill(f.b, f.b_registers);
         fill(f.c, f.c_registers);
+        if (f.selector >= 0) {
+            words.push_back(random_metadata(f.a, r));
+        }
     }
     return words;
+}
+
+void append_elements(std::vector<std::uint32_t>& to, std::string_view name, unsigned number, element e,
+                     std::size_t count) {
+    random_source r = source_of(name, number);
+    packer out(to);
+    for (std::size_t k = 0; k < count; ++k) {
+        out.add(element_bits(e, number % kinds, r), bits_of(e));
+    }
 }
 
 std::vector<std::uint32_t> operands_of(const wmma_form& f, unsigned number) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace softgpu::test {
@@ -18,6 +19,8 @@ struct mma_form {
     std::string name; // the instruction with its suffixes
     element a, b, c, d;
     unsigned a_registers, b_registers, c_registers, d_registers; // of 32 bits, of f64 64
+    int selector = -1;                                           // of sparse A: which lanes hold the metadata
+    [[nodiscard]] std::string key() const;                       // the name in golden.txt
 };
 [[nodiscard]] std::vector<mma_form> mma_forms();
 
@@ -44,6 +47,11 @@ struct wmma_form {
 [[nodiscard]] unsigned words_out(const mma_form& f);  // of a lane
 [[nodiscard]] unsigned words_in(const wmma_form& f);  // of a case
 [[nodiscard]] unsigned words_out(const wmma_form& f); // of a case
+
+[[nodiscard]] std::string_view name_of(element e);
+// Appends `count` elements of the case of this number, packed into words, the first in the lowest bits. `name` seeds them.
+void append_elements(std::vector<std::uint32_t>& to, std::string_view name, unsigned number, element e,
+                     std::size_t count);
 
 // The operands of a case. Cases differ in kind by their number: ordinary numbers, all bit patterns, wide ranges,
 // cancellation, infinities and NaN, subnormals, sparse powers of two, and the largest numbers.
