@@ -62,11 +62,13 @@ function(warpfold_cuda_objects out)
     set(optimisation -O1)
   endif()
   set(flags -std=c++20 ${optimisation} -lineinfo -cudart shared -ccbin "${CMAKE_CXX_COMPILER}" "-I${PROJECT_SOURCE_DIR}"
-    "-I${PROJECT_SOURCE_DIR}/include" -Xcompiler=-fPIC,-Wall,-Wextra --extended-lambda
-    -gencode "arch=compute_75,code=compute_75")
-  foreach(architecture IN LISTS WARPFOLD_CUDA_ARCHITECTURES)
-    list(APPEND flags -gencode "arch=compute_${architecture},code=sm_${architecture}")
-  endforeach()
+    "-I${PROJECT_SOURCE_DIR}/include" -Xcompiler=-fPIC,-Wall,-Wextra --extended-lambda)
+  if(NOT arg_OPTIONS MATCHES "arch=compute_90a") # code for these instructions alone compiles for nothing else
+    list(APPEND flags -gencode "arch=compute_75,code=compute_75")
+    foreach(architecture IN LISTS WARPFOLD_CUDA_ARCHITECTURES)
+      list(APPEND flags -gencode "arch=compute_${architecture},code=sm_${architecture}")
+    endforeach()
+  endif()
   if(WARPFOLD_WERROR)
     list(APPEND flags -Xcompiler=-Werror)
   endif()

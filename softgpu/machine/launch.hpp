@@ -39,14 +39,15 @@ struct extent {
 
 enum class fault_kind : std::uint8_t {
     none,
-    illegal_address,    // cudaErrorIllegalAddress
-    misaligned_address, // cudaErrorMisalignedAddress
-    trap,               // cudaErrorLaunchFailure
-    assertion,          // cudaErrorAssert
-    unsupported,        // an unsupported instruction: cudaErrorNotSupported
-    invalid_ptx,        // the body does not parse: cudaErrorInvalidPtx
-    deadlock,           // no warp can make progress: cudaErrorLaunchTimeout
-    stack_overflow,     // calls nested too deeply: cudaErrorHardwareStackError
+    illegal_address,     // cudaErrorIllegalAddress
+    misaligned_address,  // cudaErrorMisalignedAddress
+    trap,                // cudaErrorLaunchFailure
+    illegal_instruction, // cudaErrorIllegalInstruction
+    assertion,           // cudaErrorAssert
+    unsupported,         // an unsupported instruction: cudaErrorNotSupported
+    invalid_ptx,         // the body does not parse: cudaErrorInvalidPtx
+    deadlock,            // no warp can make progress: cudaErrorLaunchTimeout
+    stack_overflow,      // calls nested too deeply: cudaErrorHardwareStackError
 };
 
 struct fault {
@@ -70,7 +71,11 @@ struct kernel_facts {
     std::uint32_t registers_32 = 0; // the same on a card of compute capability 1.x, whose addresses have 32 bits
     std::uint32_t maxntid = 0;      // threads per block that __launch_bounds__ allows; 0: any
     std::uint32_t reqntid[3] = {0, 0, 0};
-    unsigned ptx_target = 0; // 75 for sm_75
+    std::uint32_t cluster[3] = {0, 0, 0};  // blocks of a cluster, of __cluster_dims__
+    std::uint32_t most_cluster_blocks = 0; // 0: as the card allows
+    bool needs_cluster = false;            // a launch without a cluster size is an error
+    bool blocks_are_clusters = false;      // of __block_size__: a launch counts clusters
+    unsigned ptx_target = 0;               // 75 for sm_75
 };
 
 class launch_trace; // softgpu/machine/trace.hpp
@@ -128,6 +133,8 @@ void link(std::vector<std::unique_ptr<module>>& units, std::vector<std::string> 
 struct launch_request {
     extent grid;
     extent block;
+    extent cluster;                // blocks; divides the grid
+    bool explicit_cluster = false; // %is_explicit_cluster
     std::uint32_t dynamic_shared_bytes = 0;
     const std::byte* parameters = nullptr; // kernel_facts::parameter_bytes of them, laid out by parameter_offsets
     bool count = true;

@@ -69,6 +69,7 @@ class device_memory {
 public:
     static constexpr std::uint64_t alignment = 256; // as cudaMalloc's
     static constexpr std::uint64_t window_bytes = 1ull << 24;
+    static constexpr unsigned most_cluster_blocks = 16;
     static constexpr std::uint64_t gap_bytes = 1ull << 16; // behind the windows, so that no allocation is next to one
     static constexpr std::uint64_t quarantine_bytes = 1ull << 30;
 
@@ -117,6 +118,10 @@ public:
     // Whether an address is one of the memory's own, allocated or not.
     [[nodiscard]] bool reserves(address at) const noexcept { return at >= arena_ && at - arena_ < reserved_bytes_; }
     [[nodiscard]] address local_window() const noexcept { return arena_ + window_bytes; }
+    // Of the block of rank 0 in a cluster; the others' follow by rank.
+    [[nodiscard]] address cluster_window() const noexcept { return arena_ + 3 * window_bytes; }
+    // Bytes of these, with one window for a rank that no cluster has.
+    static constexpr std::uint64_t cluster_window_bytes = (most_cluster_blocks + 1) * window_bytes;
 
     // Functions have addresses too, where no data can be. One for each `what`, which code_at() gives back; nullptr where
     // there is no function at exactly this address.
@@ -162,7 +167,9 @@ public:
     [[nodiscard]] const std::shared_ptr<physical_account>& physical() const noexcept { return physical_; }
 
 private:
-    static constexpr unsigned windows = 3; // shared memory, local memory, functions
+    // Shared memory, local memory, functions; then the shared memory of each block of a cluster, and one window more for
+    // ranks that no cluster has.
+    static constexpr unsigned windows = 3 + most_cluster_blocks + 1;
     static constexpr std::uint64_t code_step = 16;
 
     address take(std::uint64_t taken);                 // a free range; 0: none. The lock is held

@@ -192,6 +192,10 @@ struct function {
     // Performance directives that a launch has to respect; 0 where not given.
     std::uint32_t maxntid[3] = {0, 0, 0};
     std::uint32_t reqntid[3] = {0, 0, 0};
+    std::uint32_t reqnctapercluster[3] = {0, 0, 0};
+    std::uint32_t maxclusterrank = 0;
+    bool explicitcluster = false;   // the launch must have a cluster size
+    bool blocksareclusters = false; // a launch counts clusters where it says blocks
     std::uint32_t minnctapersm = 0;
     std::uint32_t maxnreg = 0;
     location where;

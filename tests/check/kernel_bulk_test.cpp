@@ -23,7 +23,7 @@ TEST_F(Check, BulkCopiesInOrder) {
     expect_none(begin + issue + wait + read, block, {0, in}, room);
     expect_none(begin + write + "bar.sync 0;\n" + issue + wait + read + "bar.sync 0;\n" + write, block, {0, in}, room);
     expect_none(begin + write +
-                    "bar.sync 0;\n@!%q0 bra REST;\n"
+                    "fence.proxy.async;\nbar.sync 0;\n@!%q0 bra REST;\n"
                     "cp.async.bulk.global.shared::cta.bulk_group [%p1], [%r4], 256;\n"
                     "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nREST:\n",
                 block, {0, in}, room);

@@ -54,7 +54,8 @@ std::vector<expectation> all_expectations() {
     std::vector<expectation> all = read_expectations();
     for (const auto& [program, source] :
          {std::pair(PLANTED_ORDER, PLANTED_ORDER_SOURCE), std::pair(PLANTED_COPIES, PLANTED_COPIES_SOURCE),
-          std::pair(PLANTED_WGMMA, PLANTED_WGMMA_SOURCE), std::pair(PLANTED_ENDS, PLANTED_ENDS_SOURCE)}) {
+          std::pair(PLANTED_WGMMA, PLANTED_WGMMA_SOURCE), std::pair(PLANTED_ENDS, PLANTED_ENDS_SOURCE),
+          std::pair(PLANTED_CLUSTERS, PLANTED_CLUSTERS_SOURCE)}) {
         const std::vector<expectation> more = read_expectations(program, source);
         all.insert(all.end(), more.begin(), more.end());
     }

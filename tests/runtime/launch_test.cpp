@@ -108,14 +108,14 @@ TEST_F(launch_test, a_cooperative_grid_has_to_fit) {
     EXPECT_EQ(launch(static_cast<unsigned>(each * multiprocessors) + 1), error::cooperative_launch_too_large);
 }
 
-TEST_F(launch_test, clusters_are_refused_by_name) {
+TEST_F(launch_test, clusters_divide_the_grid) {
     launch_attribute attribute{};
     attribute.id = launch_attribute_id::cluster_dimensions;
     attribute.value.cluster = {2, 1, 1};
     launch_configuration configuration{{2, 1, 1}, {32, 1, 1}, 0, nullptr, &attribute, 1};
-    testing::internal::CaptureStderr();
-    EXPECT_EQ(cudaLaunchKernelExC(&configuration, &program.bounded, nullptr), error::not_supported);
-    EXPECT_NE(testing::internal::GetCapturedStderr().find("clusters"), std::string::npos);
+    EXPECT_EQ(cudaLaunchKernelExC(&configuration, &program.bounded, nullptr), error::success);
+    attribute.value.cluster = {4, 1, 1};
+    EXPECT_EQ(cudaLaunchKernelExC(&configuration, &program.bounded, nullptr), error::invalid_cluster_size);
     attribute.value.cluster = {1, 1, 1};
     EXPECT_EQ(cudaLaunchKernelExC(&configuration, &program.bounded, nullptr), error::success);
 }

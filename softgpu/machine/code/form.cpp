@@ -97,16 +97,21 @@ unsigned destination_bytes(const form& f) {
 
 namespace {
 
-// Of the bulk copies that are there; the last may be a cache policy.
+// Of bulk copies; the last may be a cache policy.
 operand_range bulk_operands_wanted(const form& f) {
-    if (!f.has(suffix::async) || !f.has(suffix::bulk) || f.has(suffix::tensor) || f.has(suffix::prefetch)) {
+    if (!f.has(suffix::async) || !f.has(suffix::bulk) || f.has(suffix::prefetch)) {
         return {};
     }
     if (f.has(suffix::commit_group) || f.has(suffix::wait_group)) {
         const unsigned n = f.has(suffix::wait_group) ? 1 : 0;
         return {n, n};
     }
-    const unsigned n = (f.space == suffix::global ? 3 : 4) + (f.has(suffix::L2_cache_hint) ? 1 : 0);
+    const unsigned more = (f.has(suffix::L2_cache_hint) ? 1u : 0u) + (f.has(suffix::multicast_cluster) ? 1u : 0u);
+    if (f.has(suffix::tensor)) {
+        const unsigned n = (f.space == suffix::global ? 2 : f.has(suffix::im2col) ? 4 : 3) + more;
+        return {n, n};
+    }
+    const unsigned n = (f.space == suffix::global ? 3 : 4) + more;
     return {n, n};
 }
 

@@ -69,9 +69,11 @@ enum class warp_sync : std::uint32_t { other, barrier, shfl_up, shfl_down, shfl_
 // Of check_barrier.
 inline constexpr std::uint32_t barrier_waits = 1;
 inline constexpr std::uint32_t barrier_aligned = 2;
-// Of check_fence. fence_is_sc: fence.sc and membar; fence_is_of_proxy: fence.proxy.async.
+// Of barrier.cluster.arrive.
+inline constexpr std::uint32_t cluster_is_relaxed = 1;
+// Of check_fence. fence_is_sc: fence.sc and membar.
 inline constexpr std::uint32_t fence_within_block = 1;
 inline constexpr std::uint32_t fence_is_sc = 2;
-inline constexpr std::uint32_t fence_is_of_proxy = 4;
+inline constexpr std::uint32_t fence_is_async_proxy = 4; // and nothing else
 
 } // namespace softgpu::machine

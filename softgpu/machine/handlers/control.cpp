@@ -8,6 +8,7 @@
 #include "softgpu/machine/calls/calls.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/lanes.hpp"
+#include "softgpu/machine/run/cluster/cluster_barrier.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
 #include "softgpu/machine/run/warp/warp_sync.hpp"
@@ -243,7 +244,7 @@ handler choose_control(const form& f) {
             return warp_barrier;
         }
         if (f.has(suffix::cluster)) {
-            return nullptr;
+            return f.has(suffix::arrive) ? arrive_at_cluster : wait_for_cluster;
         }
         if (f.has(suffix::red)) {
             return barrier<true, true>;

@@ -61,6 +61,11 @@ void start_checks(block& b) {
         there.clear();
     }
     b.view->has_fenced = false;
+    b.view->has_remote = false;
+    b.checks->remote_writes.clear();
+    b.checks->remote_reads.clear();
+    b.checks->proxy_fences.clear();
+    b.checks->proxy_fence_base = 0;
     b.checks->met_serial = 0;
     b.checks->met = nullptr;
     b.checks->clock.start(b.warps, l.checks->serial_of(b.linear), l.checks->floor_serial(),

@@ -63,6 +63,10 @@ struct block_checks {
     std::uint64_t started = 0;                             // the block's time when it began
     std::uint64_t copies_under_way = 0;                    // of cp.async, a lane's each
     site_table* sites = nullptr;
+    const access_site* bulk_site = nullptr;                // of the bulk copy that is executed
+    std::vector<std::uint64_t> proxy_fences;               // by thread: the time of its last fence.proxy.async
+    std::uint64_t proxy_fence_base = 0;                    // what all threads knew at such a fence
+    std::vector<check::stamp> remote_writes, remote_reads; // by word of shared memory: other blocks of the cluster
     // The last lookup of a serial of another operation: nullptr where it is in order.
     std::uint64_t met_serial = 0;
     check::record_pointer met;

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "softgpu/check/shadow/under_way.hpp"
-#include "softgpu/machine/code/bulk_pieces.hpp"
 #include "softgpu/machine/inspect/access_checks.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/races/word_races.hpp"
@@ -141,32 +140,22 @@ void inspect_short_source(const instruction* i, std::byte* frame, warp* w, const
 
 void land_copies(std::byte* frame, warp* w, lane_mask by) {
     for (const pending_copy& c : w->copies) {
-        if ((by >> c.lane & 1u) != 0 && !is_bulk_group(c.group)) {
+        if ((by >> c.lane & 1u) != 0) {
             land(frame, w, c);
         }
     }
 }
 
-void land_bulk_copies(const warp* w, std::uint32_t barrier) {
-    block& b = *w->owner;
-    check::block_view& v = *b.view;
-    const launch_state& l = *w->host->launch;
-    block_checks& known = *b.checks;
-    for (const warp& one : b.members) {
-        for (const pending_copy& c : one.copies) {
-            if (c.group != bulk_group_of(barrier)) {
-                continue;
-            }
-            known.copies_under_way -= known.copies_under_way != 0 ? 1 : 0;
-            v.has_lost = known.copies_under_way != 0 || !known.lost.empty();
-            if (l.check_init && v.shared_valid != nullptr) {
-                copy_valid(l, v, c);
-            }
-            for (unsigned k = 0; v.shared_writes != nullptr && k < c.bytes; k += 4) {
-                stamp& s = v.shared_writes[(c.to + k) / 4];
-                s = check::is_under_way(s, known.started) ? 0 : s; // in order with who waits
-            }
-        }
+void copy_valid_bytes(const launch_state& l, const check::block_view& v, std::uint64_t from, std::uint32_t to,
+                      std::uint32_t bytes) {
+    constexpr std::uint32_t piece = 16;
+    for (std::uint32_t k = 0; k < bytes; k += piece) {
+        pending_copy c;
+        c.from = from + k;
+        c.to = to + k;
+        c.bytes = piece;
+        c.filled = piece;
+        copy_valid(l, v, c);
     }
 }
 

@@ -3,7 +3,9 @@
 // words that it writes is a race. After the wait they count as written by the thread. The source is read in between.
 #pragma once
 
+#include "softgpu/check/shadow/view.hpp"
 #include "softgpu/machine/code/access_site.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 
@@ -15,8 +17,9 @@ void inspect_short_source(const instruction* i, std::byte* frame, warp* w, const
 // All copies that the lanes have started are complete.
 void land_copies(std::byte* frame, warp* w, lane_mask by);
 
-// Before a thread looks at the mbarrier at this offset: the bulk copies whose bytes it counts are complete.
-void land_bulk_copies(const warp* w, std::uint32_t barrier);
+// Bytes of global memory have been copied to shared memory: what is unwritten there is so here. A multiple of 16 bytes.
+void copy_valid_bytes(const launch_state& l, const check::block_view& v, std::uint64_t from, std::uint32_t to,
+                      std::uint32_t bytes);
 
 // Handler, before a wait. a: how many groups may still be under way, or nowhere.
 const instruction* check_copy_wait(const instruction* i, std::byte* frame, warp* w);

@@ -27,7 +27,6 @@ product_checks& products_of(block& b) {
     if (b.checks->products == nullptr) {
         b.checks->products = std::make_shared<product_checks>();
         b.checks->products->of_unit.resize(b.launch->shared_bytes / unit_bytes + 1);
-        b.checks->products->fenced.resize(std::size_t{b.warps} * lanes);
     }
     return *b.checks->products;
 }
@@ -79,12 +78,15 @@ void product_finding(const instruction* i, const warp* w, const char* kind, std:
 
 // A write of the generic proxy that no fence.proxy.async makes visible to this warp's products.
 bool lacks_proxy_fence(const block& b, const warp* w, stamp s) {
-    const product_checks& known = *b.checks->products;
+    const std::vector<std::uint64_t>& fences = b.checks->proxy_fences;
     const std::uint64_t time = check::time_of(s);
-    if (s == 0 || check::may_be_under_way(s) || time < b.checks->started || time < known.fenced_block) {
+    if (s == 0 || check::may_be_under_way(s) || time < b.checks->started || time < b.checks->proxy_fence_base) {
         return false;
     }
-    const auto fenced = [&](unsigned warp, unsigned lane) { return time < known.fenced[warp * lanes + lane]; };
+    const auto fenced = [&](unsigned warp, unsigned lane) {
+        const std::size_t thread = std::size_t{warp} * lanes + lane;
+        return thread < fences.size() && time < fences[thread];
+    };
     const unsigned writer = check::warp_of(s);
     bool any = fenced(writer, check::lane_of(s));
     for (unsigned l = 0; l < lanes; ++l) {
@@ -237,12 +239,8 @@ const instruction* check_warpgroup(const instruction* i, std::byte* frame, warp*
     return i + 1;
 }
 
-void note_proxy_fence(warp* w) {
-    block& b = *w->owner;
-    product_checks& known = products_of(b);
-    const std::uint64_t now = b.checks->clock.close(w->index);
-    each_lane(w->mask, [&](unsigned l) { known.fenced[w->index * lanes + l] = now; });
-    known.fenced_block = std::max(known.fenced_block, b.view->base);
+bool is_product(const access_site* site) {
+    return site != nullptr && site->function->instructions[site->source].op == ptx::opcode::wgmma;
 }
 
 void report_read_by_product(const access_site& site, const warp* w, unsigned lane, std::uint64_t at, stamp read) {

@@ -30,18 +30,15 @@ struct product_checks {
         bool several_warps = false;
     };
     std::vector<readers> of_unit;
-    // Times of the block: of each thread's last fence.proxy.async, and up to which such a fence knew of all threads' writes.
-    std::vector<std::uint64_t> fenced;
-    std::uint64_t fenced_block = 0;
 };
 
 // Handler, before or behind wgmma (see warpgroup_check). Of a product: a, b, immediate and the low bits of `more` are the
 // product's; of a wait, immediate: groups that may still be under way; of touch: program_code::touches; of unfenced: the
 // register.
 const instruction* check_warpgroup(const instruction* i, std::byte* frame, warp* w);
-// The active lanes execute fence.proxy.async.
-void note_proxy_fence(warp* w);
 
+// Whether this is wgmma's site.
+bool is_product(const access_site* site);
 // A word that a product may still read is written; `read`: the word's stamp.
 void report_read_by_product(const access_site& site, const warp* w, unsigned lane, std::uint64_t at, check::stamp read);
 

@@ -51,6 +51,10 @@ const kernel* module::find_kernel(std::string_view name) {
     };
     k->facts.maxntid = threads(f->maxntid);
     std::copy(std::begin(f->reqntid), std::end(f->reqntid), std::begin(k->facts.reqntid));
+    std::copy(std::begin(f->reqnctapercluster), std::end(f->reqnctapercluster), std::begin(k->facts.cluster));
+    k->facts.most_cluster_blocks = f->maxclusterrank;
+    k->facts.needs_cluster = f->explicitcluster;
+    k->facts.blocks_are_clusters = f->blocksareclusters;
     k->facts.ptx_target = self_->target;
     k->facts.constant_bytes = self_->constant_bytes;
     return self_->kernels.emplace(k->name, std::move(k)).first->second.get();

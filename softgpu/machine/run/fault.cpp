@@ -57,6 +57,7 @@ const char* finding_kind(fault_kind kind) {
     switch (kind) {
     case fault_kind::misaligned_address: return "misaligned access";
     case fault_kind::trap: return "trap";
+    case fault_kind::illegal_instruction: return "illegal instruction";
     case fault_kind::stack_overflow: return "stack overflow";
     case fault_kind::unsupported: return "unsupported instruction";
     default: return "illegal address";

@@ -24,6 +24,9 @@ void fill_uniform(std::byte* at, std::uint64_t value, unsigned bytes) {
         fill_lanes(at, value);
     } else if (bytes == 4) {
         fill_lanes(at, static_cast<std::uint32_t>(value));
+    } else if (bytes == 0) {
+        const lane_mask all = value != 0 ? all_lanes : 0;
+        std::memcpy(at, &all, sizeof(all));
     } else {
         fill_lanes(at, static_cast<std::uint16_t>(value));
     }
@@ -39,6 +42,14 @@ std::uint64_t launch_value(const launch_state& launch, uniform what) {
     case uniform::nctaid_x: return r.grid.x;
     case uniform::nctaid_y: return r.grid.y;
     case uniform::nctaid_z: return r.grid.z;
+    case uniform::nclusterid_x: return r.grid.x / r.cluster.x;
+    case uniform::nclusterid_y: return r.grid.y / r.cluster.y;
+    case uniform::nclusterid_z: return r.grid.z / r.cluster.z;
+    case uniform::cluster_nctaid_x: return r.cluster.x;
+    case uniform::cluster_nctaid_y: return r.cluster.y;
+    case uniform::cluster_nctaid_z: return r.cluster.z;
+    case uniform::cluster_nctarank: return launch.cluster_blocks;
+    case uniform::is_explicit_cluster: return r.explicit_cluster ? 1 : 0;
     case uniform::nwarpid: return 64;
     case uniform::nsmid: return r.multiprocessors;
     case uniform::dynamic_shared_bytes: return r.dynamic_shared_bytes;
@@ -50,6 +61,23 @@ std::uint64_t launch_value(const launch_state& launch, uniform what) {
     case uniform::grid_workspace_high: return launch.grid_workspace >> 32;
     case uniform::grid_workspace_low: return launch.grid_workspace & 0xFFFFFFFFu;
     default: return 0;
+    }
+}
+
+std::uint64_t block_value(const launch_state& launch, const block& b, uniform what) {
+    const extent& c = launch.request->cluster;
+    switch (what) {
+    case uniform::ctaid_x: return b.id.x;
+    case uniform::ctaid_y: return b.id.y;
+    case uniform::ctaid_z: return b.id.z;
+    case uniform::clusterid_x: return b.id.x / c.x;
+    case uniform::clusterid_y: return b.id.y / c.y;
+    case uniform::clusterid_z: return b.id.z / c.z;
+    case uniform::cluster_ctaid_x: return b.id.x % c.x;
+    case uniform::cluster_ctaid_y: return b.id.y % c.y;
+    case uniform::cluster_ctaid_z: return b.id.z % c.z;
+    case uniform::cluster_ctarank: return b.rank;
+    default: return b.linear % launch.request->multiprocessors; // smid
     }
 }
 
@@ -94,11 +122,7 @@ std::byte* constants_of_launch(const program_code& code, const launch_state& lau
 
 void fill_block_values(const program_code& code, const launch_state& launch, const block& b, std::byte* constants) {
     for (const uniform_place& u : code.of_block) {
-        const std::uint64_t value = u.what == uniform::ctaid_x   ? b.id.x
-                                    : u.what == uniform::ctaid_y ? b.id.y
-                                    : u.what == uniform::ctaid_z ? b.id.z
-                                                                 : b.linear % launch.request->multiprocessors;
-        fill_uniform(slot(constants, u.at), value, u.bytes);
+        fill_uniform(slot(constants, u.at), block_value(launch, b, u.what), u.bytes);
     }
 }
 

@@ -30,8 +30,10 @@ struct launch_state {
     std::uint32_t parameter_bytes = 0;
     memory::address constant_base = 0; // of the parameters, where their address is taken
     memory::address grid_workspace = 0;
-    std::atomic<std::uint64_t> next_block{0};
+    std::atomic<std::uint64_t> next_cluster{0};
     std::uint64_t blocks = 0;
+    std::uint32_t cluster_blocks = 1;
+    std::uint64_t clusters = 0;
     std::atomic<bool> stop{false};
     int turn = turn_budget;                // backward branches until others get their turn
     std::atomic<unsigned> restless{0};     // workers that do not only wait; see run/schedule/deadlock.hpp

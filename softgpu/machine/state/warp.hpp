@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "softgpu/machine/code/instruction.hpp"
+#include "softgpu/machine/state/pending_bulk.hpp"
 #include "softgpu/observe/counters.hpp"
 
 namespace softgpu::machine {
@@ -93,8 +94,12 @@ struct warp {
     bool switched = false;      // it stopped because it continues in another frame
     std::uint8_t held = 0;      // 1 + the barrier that the split above waits at, with no others parked
 
-    std::vector<pending_copy> copies;               // in the order of their start
-    std::array<std::uint32_t, lanes> copy_groups{}; // groups that each lane has committed
+    std::vector<pending_copy> copies;                 // in the order of their start
+    std::array<std::uint32_t, lanes> copy_groups{};   // groups that each lane has committed
+    std::vector<outgoing_copy> outgoing;              // from its block's shared memory, likewise
+    std::array<std::uint32_t, lanes> bulk_groups{};   // groups of these that each lane has committed
+    lane_mask at_cluster = 0;                         // lanes that have arrived at the cluster's barrier and not waited
+    std::array<std::uint32_t, lanes> cluster_phase{}; // ... in this phase
     lane_mask passed = 0;    // under checks: lanes that went past a place where others wait for them
     bool waits = false;      // it has given way, and lanes that wait at joins still wait
     std::uint32_t quiet = 0; // turns that ended in a state seen before; see run/schedule/deadlock.hpp

@@ -251,21 +251,25 @@ private:
         } else if (t.text == "reqntid") {
             parse_dimensions(t, text, f.reqntid);
         } else if (t.text == "reqnctapercluster") {
-            std::uint32_t unused[3];
-            parse_dimensions(t, text, unused);
+            parse_dimensions(t, text, f.reqnctapercluster);
         } else if (t.text == "minnctapersm") {
             f.minnctapersm = parse_count(t, text);
         } else if (t.text == "maxnreg") {
             f.maxnreg = parse_count(t, text);
-        } else if (t.text == "maxnctapersm" || t.text == "maxclusterrank" || t.text == "abi_preserve" ||
-                   t.text == "abi_preserve_control") {
+        } else if (t.text == "maxclusterrank") {
+            f.maxclusterrank = parse_count(t, text);
+        } else if (t.text == "explicitcluster") {
+            f.explicitcluster = true;
+        } else if (t.text == "blocksareclusters") {
+            f.blocksareclusters = true;
+        } else if (t.text == "maxnctapersm" || t.text == "abi_preserve" || t.text == "abi_preserve_control") {
             parse_count(t, text);
         } else if (t.text == "pragma") {
             text += " \"";
             text += in_.expect_kind(token_kind::string, "a string behind '.pragma'").text;
             text += "\";";
             in_.expect(';', "behind '.pragma'");
-        } else if (t.text != "explicitcluster" && t.text != "blocksareclusters") {
+        } else {
             throw error(t.where, "unknown directive '." + std::string(t.text) + "' of a function");
         }
         f.directives.push_back(std::move(text));

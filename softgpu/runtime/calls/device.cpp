@@ -243,26 +243,6 @@ error cudaProfilerStart() { return error::success; }
 
 error cudaProfilerStop() { return error::success; }
 
-// No driver exists here: every symbol is "not found", which is not an error.
-error cudaGetDriverEntryPointByVersion(const char* symbol, void** entry, unsigned, unsigned long long flags,
-                                       int* found) {
-    return call([&] {
-        require(symbol != nullptr && entry != nullptr && flags <= 2);
-        *entry = nullptr;
-        if (found != nullptr) {
-            *found = 1;
-        }
-    });
-}
-
-error cudaGetDriverEntryPoint(const char* symbol, void** entry, unsigned long long flags, int* found) {
-    return cudaGetDriverEntryPointByVersion(symbol, entry, 0, flags, found);
-}
-
-decltype(cudaGetDriverEntryPoint) cudaGetDriverEntryPoint_ptsz [[gnu::alias("cudaGetDriverEntryPoint")]];
-decltype(cudaGetDriverEntryPointByVersion) cudaGetDriverEntryPointByVersion_ptsz
-    [[gnu::alias("cudaGetDriverEntryPointByVersion")]];
-
 } // extern "C"
 #pragma GCC visibility pop
 

@@ -21,6 +21,7 @@
 #include "softgpu/runtime/core/context.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/program/clusters.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -54,6 +55,7 @@ error error_of(machine::fault_kind kind) noexcept {
     case machine::fault_kind::illegal_address: return error::illegal_address;
     case machine::fault_kind::misaligned_address: return error::misaligned_address;
     case machine::fault_kind::trap: return error::launch_failure;
+    case machine::fault_kind::illegal_instruction: return error::illegal_instruction;
     case machine::fault_kind::assertion: return error::assert;
     case machine::fault_kind::unsupported: return error::not_supported;
     case machine::fault_kind::invalid_ptx: return error::invalid_ptx;
@@ -80,7 +82,12 @@ machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
 void require_launchable(context& gpu, kernel_work& work) {
     const function_on_device& kernel = registry::instance().load(*work.what, gpu);
     work.image = kernel.image;
+    if (work.image.facts->blocks_are_clusters) {
+        fail(error::not_supported, "kernel " + work.what->name + ": __block_size__ is not supported");
+    }
     require_configuration(gpu.device(), kernel, work);
+    work.has_cluster = work.cluster.x != 0 || work.image.facts->cluster[0] != 0;
+    work.cluster = cluster_of(gpu.device(), kernel, work);
     if (work.cooperative) {
         require(gpu.device().major >= 6, error::not_supported);
         require(count_of(work.grid) <= resident_blocks(gpu.device(), *work.image.facts, work),
@@ -117,6 +124,8 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
     const machine::launch_request request{
         .grid = extent_of(work.grid),
         .block = extent_of(work.block),
+        .cluster = extent_of(work.cluster),
+        .explicit_cluster = work.has_cluster,
         .dynamic_shared_bytes = static_cast<std::uint32_t>(work.dynamic_shared_bytes),
         .parameters = work.parameters.data(),
         .count = gpu.options().count,

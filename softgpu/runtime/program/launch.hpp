@@ -18,6 +18,8 @@ struct kernel_work {
     dimensions grid{1, 1, 1};
     dimensions block{1, 1, 1};
     std::size_t dynamic_shared_bytes = 0;
+    dimensions cluster{0, 0, 0}; // blocks, where the launch says so; 0: it does not
+    bool has_cluster = false;    // %is_explicit_cluster
     bool cooperative = false;
     std::uint64_t stack_bytes = 1024;    // cudaLimitStackSize
     std::uint64_t heap_bytes = 8 << 20;  // cudaLimitMallocHeapSize

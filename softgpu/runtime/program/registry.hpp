@@ -54,6 +54,9 @@ struct function_on_device {
     kernel_image image;          // empty before the first use
     int max_dynamic_shared = -1; // bytes, cudaFuncSetAttribute; -1: not set
     int preferred_carveout = -1;
+    dimensions required_cluster{0, 0, 0}; // cudaFuncSetAttribute, like the next two
+    bool non_portable_cluster = false;
+    int cluster_policy = 0;
 };
 
 // The object behind cudaKernel_t and cudaFunction_t.

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "softgpu/machine/code/bulk_pieces.hpp"
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/inspect/bulk_checks.hpp"
 #include "softgpu/machine/inspect/warpgroup_checks.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
@@ -103,6 +103,9 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     for (unsigned k = 0; k < 4; ++k) {
         look.width[k] = decoded.width[k];
     }
+    if ((i.op == opcode::st || i.op == opcode::red) && fm.has(suffix::async)) {
+        return before_bulk(i, fm, std::move(look));
+    }
     switch (i.op) {
     case opcode::ld:
     case opcode::ldu:
@@ -113,7 +116,10 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     case opcode::stmatrix: look.more = row_matrices(fm); break;
     case opcode::wmma: look.more = decoded.more; break;
     case opcode::cp:
-        if (fm.has(suffix::commit_group) || (fm.has(suffix::bulk) && decoded.places == nullptr)) {
+        if (fm.has(suffix::bulk)) {
+            return before_bulk(i, fm, std::move(look));
+        }
+        if (fm.has(suffix::commit_group)) {
             return look;
         }
         if (fm.has(suffix::wait_group) || fm.has(suffix::wait_all)) {
@@ -148,6 +154,9 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         return look;
     case opcode::bar:
     case opcode::barrier:
+        if (fm.has(suffix::cluster)) {
+            return look; // it looks itself
+        }
         if (fm.has(suffix::warp)) {
             look.e = decoded.a;
             look.more = static_cast<std::uint32_t>(warp_sync::barrier);
@@ -171,9 +180,14 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         break;
     case opcode::membar:
     case opcode::fence:
+        if (fm.has(suffix::proxy) && (fm.has(suffix::async) || fm.has(suffix::async_shared_cta) ||
+                                      fm.has(suffix::async_shared_cluster) || fm.has(suffix::async_global))) {
+            look.more = fence_is_async_proxy;
+            look.run = handlers_.check_fence;
+            return look;
+        }
         look.more = (fm.has(suffix::cta) ? fence_within_block : 0u) |
-                    (i.op == opcode::membar || fm.has(suffix::sc) ? fence_is_sc : 0u) |
-                    (fm.has(suffix::proxy) && fm.has(suffix::async) ? fence_is_of_proxy : 0u);
+                    (i.op == opcode::membar || fm.has(suffix::sc) ? fence_is_sc : 0u);
         look.run = handlers_.check_fence;
         return look;
     default: return look;
@@ -223,8 +237,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         site.acquires = waits;
         site.releases = !waits && site.verb == access_verb::update;
     } else if (copies) {
-        const bool bulk = fm.has(suffix::bulk);
-        site.bytes = bulk ? std::uint8_t{bulk_piece} : static_cast<std::uint8_t>(i.operands.at(2).bits);
+        site.bytes = static_cast<std::uint8_t>(i.operands.at(2).bits);
         site.element_bytes = site.bytes;
         site.elements = 1;
         site.source_places = decoded.places;
@@ -234,16 +247,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         from.verb = access_verb::load;
         from.space = access_space::global;
         from.used = 1;
-        if (bulk && site.space == access_space::global) { // `from` is the store to global memory then
-            from.verb = access_verb::store;
-            site.verb = access_verb::load;
-            site.space = access_space::shared;
-        }
-        code_.sites.push_back(from);
-        site.from = &code_.sites.back();
-        if (from.id != 0) {
-            table_.by_id[from.id].store(site.from, std::memory_order_release);
-        }
+        site.from = keep(from);
     } else if (site.verb == access_verb::load) {
         const ptx::operand& to = i.operands.at(0);
         for (unsigned k = 0; k < fm.vector; ++k) {
@@ -268,11 +272,48 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     }
     site.acquires = site.acquires && checks_for(check::race);
     site.releases = site.releases && checks_for(check::race);
+    look.access = keep(site);
+    return look;
+}
+
+const access_site* check_emitter::keep(const access_site& site) {
     code_.sites.push_back(site);
-    look.access = &code_.sites.back();
     if (site.id != 0) {
-        table_.by_id[site.id].store(look.access, std::memory_order_release);
+        table_.by_id[site.id].store(&code_.sites.back(), std::memory_order_release);
     }
+    return &code_.sites.back();
+}
+
+// Of bulk and tensor copies, st.async and red.async: the site of the access to shared memory of the cluster and, in `from`,
+// that of the other side. Of a copy to global memory: of the read of shared memory, and of the write.
+instruction check_emitter::before_bulk(const ptx::instruction& i, const form& fm, instruction look) {
+    if (fm.has(suffix::commit_group) || fm.has(suffix::wait_group) || fm.has(suffix::prefetch)) {
+        return look;
+    }
+    const auto next_id = [&] { return table_.used < check::most_sites ? ++table_.used : std::uint16_t{0}; };
+    const bool copies = i.op == opcode::cp;
+    const bool reduces = fm.has(suffix::reduce) || i.op == opcode::red;
+    access_site site;
+    site.source = look.source;
+    site.function = &f_;
+    site.id = next_id();
+    site.bytes = copies ? 16 : static_cast<std::uint8_t>(ptx::bytes_of(fm.type[0]) * fm.vector);
+    site.element_bytes = site.bytes;
+    site.space = access_space::shared;
+    site.used = 1;
+    access_site other = site;
+    other.id = next_id();
+    access_site& written = copies && fm.space == suffix::global ? other : site;
+    access_site& read = &written == &site ? other : site;
+    written.verb = reduces ? access_verb::update : access_verb::store;
+    written.strength = reduces ? check::strength::atomic : check::strength::plain;
+    read.verb = access_verb::load;
+    if (copies) {
+        other.space = fm.has(suffix::global) ? access_space::global : access_space::shared;
+        site.from = keep(other);
+    }
+    look.access = keep(site);
+    look.run = note_bulk_site;
     return look;
 }
 

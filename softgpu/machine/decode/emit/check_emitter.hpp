@@ -31,6 +31,8 @@ public:
     void emit_products(std::uint32_t source);
 
 private:
+    const access_site* keep(const access_site& site);
+    instruction before_bulk(const ptx::instruction& i, const form& fm, instruction look);
     [[nodiscard]] bool is_used(const ptx::operand& o) const;
     [[nodiscard]] bool checks_for(check::check_set any) const { return (checks_ & any) != 0; }
 

@@ -4,8 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "softgpu/machine/code/bulk_pieces.hpp"
+#include "softgpu/machine/code/bulk_operands.hpp"
 #include "softgpu/machine/decode/operands/operands.hpp"
+#include "softgpu/machine/run/bulk/reduction.hpp"
+#include "softgpu/machine/run/bulk/tensor_copy.hpp"
+#include "softgpu/machine/run/bulk/tensor_map_changes.hpp"
 
 namespace softgpu::machine {
 
@@ -13,29 +16,129 @@ using ptx::operand;
 using ptx::operand_kind;
 using ptx::suffix;
 
-// places: the other side's address and offset, the size, and of a load the mbarrier and its offset.
-void operand_layout::bulk_operands(const ptx::instruction& i, const form& fm, instruction& d) {
-    if (i.has(suffix::commit_group) || i.has(suffix::wait_group) || i.has(suffix::prefetch)) {
-        return;
-    }
-    const bool loads = fm.space != suffix::global;
-    address(i.operands.at(0), fm, d);
-    form other = fm;
-    other.space = loads ? suffix::global : suffix::shared;
-    instruction second;
-    address(i.operands.at(1), other, second);
-    d.more = second.width[1] == 8 ? copy_source_is_wide : 0u;
-    std::vector<place> list = {second.a, constants_.immediate(static_cast<std::uint64_t>(second.immediate), 8),
-                               exact(i.operands.at(2), 4)};
-    if (loads) {
-        instruction barrier;
-        address(i.operands.at(3), fm, barrier);
-        d.more |= barrier.width[1] == 8 ? bulk_barrier_is_wide : 0u;
-        list.push_back(barrier.a);
-        list.push_back(constants_.immediate(static_cast<std::uint64_t>(barrier.immediate), 8));
-    }
+// code/bulk_operands.hpp
+place* operand_layout::bulk_list(const operand& to, ptx::suffix space, instruction& d) {
+    form fm;
+    fm.space = space;
+    instruction first;
+    address(to, fm, first);
+    d.more = first.width[1] == 8 ? bulk_to_is_wide : 0;
+    std::vector<place> list(bulk_lists, nowhere);
+    list[bulk_to] = first.a;
+    list[bulk_to_offset] = constants_.immediate(static_cast<std::uint64_t>(first.immediate), 8);
+    list[bulk_values] = list[bulk_coordinates] = list[bulk_offsets] = 0;
     code_.place_lists.push_back(std::move(list));
     d.places = code_.place_lists.back().data();
+    return code_.place_lists.back().data();
+}
+
+void operand_layout::bulk_address(const operand& o, ptx::suffix space, unsigned which, std::uint32_t wide,
+                                  instruction& d) {
+    form fm;
+    fm.space = space;
+    instruction found;
+    address(o, fm, found);
+    d.more |= found.width[1] == 8 ? wide : 0u;
+    place* const list = code_.place_lists.back().data();
+    list[which] = found.a;
+    list[which + 1] = constants_.immediate(static_cast<std::uint64_t>(found.immediate), 8);
+}
+
+void operand_layout::bulk_operands(const ptx::instruction& i, const form& fm, instruction& d) {
+    if (i.has(suffix::commit_group) || i.has(suffix::prefetch)) {
+        return;
+    }
+    if (i.has(suffix::wait_group)) {
+        d.a = source(i.operands.at(0), 4);
+        return;
+    }
+    if (i.has(suffix::tensor)) {
+        tensor_operands(i, fm, d);
+        return;
+    }
+    const bool to_global = fm.space == suffix::global;
+    place* const list = bulk_list(i.operands.at(0), to_global ? suffix::global : suffix::shared, d);
+    bulk_address(i.operands.at(1), !to_global && i.has(suffix::global) ? suffix::global : suffix::shared, bulk_from,
+                 bulk_from_is_wide, d);
+    list[bulk_size] = exact(i.operands.at(2), 4);
+    if (!to_global) {
+        bulk_address(i.operands.at(3), suffix::shared, bulk_barrier, bulk_barrier_is_wide, d);
+        if (i.has(suffix::multicast_cluster)) {
+            list[bulk_mask] = exact(i.operands.at(4), 2);
+        }
+    }
+    d.more |= i.has(suffix::reduce) ? reduction_number(fm, fm.type[0]) << bulk_kind_shift : 0;
+}
+
+// A tensor map and its coordinates stand in one pair of brackets.
+void operand_layout::tensor_operands(const ptx::instruction& i, const form& fm, instruction& d) {
+    const bool loads = fm.space != suffix::global;
+    const operand& tensor = i.operands.at(loads ? 1 : 0);
+    if (tensor.kind != operand_kind::address || tensor.elements.empty()) {
+        throw ptx::error(tensor.where, "a tensor map and coordinates in brackets belong here");
+    }
+    const operand& shared = i.operands.at(loads ? 0 : 1);
+    std::size_t next = 2;
+    bulk_list(loads ? shared : tensor, loads ? suffix::shared : suffix::global, d);
+    bulk_address(loads ? tensor : shared, loads ? suffix::global : suffix::shared, bulk_from, bulk_from_is_wide, d);
+    if (loads) {
+        bulk_address(i.operands.at(next++), suffix::shared, bulk_barrier, bulk_barrier_is_wide, d);
+    }
+    std::vector<place>& list = code_.place_lists.back();
+    const auto add = [&](const std::vector<operand>& from, unsigned bytes, bulk_operand count) {
+        list[count] = static_cast<place>(from.size());
+        for (const operand& o : from) {
+            list.push_back(exact(o, bytes));
+        }
+    };
+    add(tensor.elements.front().elements, 4, bulk_coordinates);
+    if (loads && fm.has(suffix::im2col)) {
+        const operand& offsets = i.operands.at(next++);
+        add(offsets.elements.empty() ? std::vector{offsets} : offsets.elements, 2, bulk_offsets);
+    }
+    if (i.has(suffix::multicast_cluster)) {
+        list[bulk_mask] = exact(i.operands.at(next++), 2);
+    }
+    d.places = list.data();
+    d.more |= tensor_kind(fm) << bulk_kind_shift;
+}
+
+// tensormap.replace [map], {dimension,} value and tensormap.cp_fenceproxy [to], [from], 128.
+void operand_layout::tensor_map_operands(const ptx::instruction& i, const form& fm, instruction& d) {
+    const bool in_shared = fm.space == suffix::shared || fm.space == suffix::shared_cta;
+    place* const list = bulk_list(i.operands.at(0), in_shared ? suffix::shared : suffix::global, d);
+    d.width[3] = in_shared ? 0 : 1;
+    if (fm.has(suffix::cp_fenceproxy)) {
+        bulk_address(i.operands.at(1), suffix::shared, bulk_from, bulk_from_is_wide, d);
+        return;
+    }
+    const bool by_dimension = i.operands.size() == 3;
+    if (by_dimension) {
+        list[bulk_size] = exact(i.operands[1], 4);
+    }
+    const unsigned bytes = ptx::bytes_of(fm.type[1]);
+    list[bulk_from] = exact(i.operands.at(by_dimension ? 2 : 1), bytes);
+    d.width[2] = static_cast<std::uint8_t>(bytes);
+    d.more |= tensor_map_field(fm) << bulk_kind_shift;
+}
+
+// st.async [a], b, [barrier] and red.async.
+void operand_layout::async_store_operands(const ptx::instruction& i, const form& fm, instruction& d) {
+    bulk_list(i.operands.at(0), suffix::shared, d);
+    bulk_address(i.operands.at(2), suffix::shared, bulk_barrier, bulk_barrier_is_wide, d);
+    const operand& from = i.operands.at(1);
+    const unsigned bytes = ptx::bytes_of(fm.type[0]);
+    std::vector<place>& list = code_.place_lists.back();
+    list[bulk_values] = fm.vector;
+    if (from.elements.size() != (fm.vector == 1 ? 0 : fm.vector)) {
+        throw ptx::error(from.where, "as many values as the vector has belong here");
+    }
+    for (unsigned k = 0; k < fm.vector; ++k) {
+        list.push_back(exact(fm.vector == 1 ? from : from.elements[k], bytes));
+    }
+    d.width[2] = static_cast<std::uint8_t>(bytes);
+    d.places = list.data();
+    d.more |= i.op == ptx::opcode::red ? reduction_number(fm, fm.type[0]) << bulk_kind_shift : 0;
 }
 
 void operand_layout::copy_operands(const ptx::instruction& i, const form& fm, instruction& d) {

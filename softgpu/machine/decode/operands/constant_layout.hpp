@@ -46,9 +46,7 @@ public:
     }
 
     place of(uniform what, unsigned bytes) {
-        const bool by_block =
-            what == uniform::ctaid_x || what == uniform::ctaid_y || what == uniform::ctaid_z || what == uniform::smid;
-        auto& list = by_block ? code_.of_block : code_.of_launch;
+        auto& list = is_of_block(what) ? code_.of_block : code_.of_launch;
         for (const uniform_place& u : list) {
             if (u.what == what && u.bytes == bytes) {
                 return u.at;
@@ -79,6 +77,22 @@ public:
     }
 
 private:
+    static bool is_of_block(uniform what) {
+        switch (what) {
+        case uniform::ctaid_x:
+        case uniform::ctaid_y:
+        case uniform::ctaid_z:
+        case uniform::clusterid_x:
+        case uniform::clusterid_y:
+        case uniform::clusterid_z:
+        case uniform::cluster_ctaid_x:
+        case uniform::cluster_ctaid_y:
+        case uniform::cluster_ctaid_z:
+        case uniform::cluster_ctarank:
+        case uniform::smid: return true;
+        default: return false;
+        }
+    }
     place room(unsigned bytes) {
         const std::size_t at = code_.constants.size();
         code_.constants.resize(at + std::max<std::size_t>(64, std::size_t{bytes} * lanes));

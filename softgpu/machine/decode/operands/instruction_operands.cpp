@@ -53,6 +53,7 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
     switch (i.op) {
     case opcode::cp: copy_operands(i, fm, d); return;
     case opcode::mbarrier: mbarrier_operands(i, fm, d); return;
+    case opcode::tensormap: tensor_map_operands(i, fm, d); return;
     case opcode::ld:
     case opcode::ldu: {
         const operand& to = i.operands.at(0);
@@ -71,6 +72,10 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
         return;
     }
     case opcode::st: {
+        if (fm.has(suffix::async)) {
+            async_store_operands(i, fm, d);
+            return;
+        }
         const operand& from = i.operands.at(1);
         const unsigned bytes = operand_bytes(fm, 1);
         if (from.kind == operand_kind::vector) {
@@ -103,6 +108,10 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
         }
         return;
     case opcode::red:
+        if (fm.has(suffix::async)) {
+            async_store_operands(i, fm, d);
+            return;
+        }
         if (fm.vector > 1) {
             atomic_vector(i, fm, d);
             return;
@@ -111,7 +120,12 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
         d.b = source(i.operands.at(1), operand_bytes(fm, 1));
         return;
     case opcode::bar:
-    case opcode::barrier: barrier_operands(i, d); return;
+    case opcode::barrier:
+        d.more = fm.has(suffix::relaxed) ? cluster_is_relaxed : 0;
+        if (!fm.has(suffix::cluster)) {
+            barrier_operands(i, d);
+        }
+        return;
     case opcode::membar:
     case opcode::fence:
     case opcode::trap:

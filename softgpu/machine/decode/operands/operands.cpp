@@ -121,12 +121,8 @@ place operand_layout::exact_destination(const operand& o, unsigned bytes) {
 place operand_layout::special_place(const operand& o, unsigned bytes) {
     const auto found = find_special(o.name);
     if (!found) {
-        // A block is a cluster of its own; what only the driver or a profiler would set is 0.
-        if (o.name.starts_with("%cluster_n")) {
-            return constants_.immediate(1, bytes);
-        }
-        for (const char* const zero :
-             {"%cluster_cta", "%is_explicit_cluster", "%envreg", "%pm", "%current_graph_exec"}) {
+        // What only the driver or a profiler would set is 0, and so is the fourth element of %cluster_ctaid and the like.
+        for (const char* const zero : {"%cluster", "%nclusterid", "%envreg", "%pm", "%current_graph_exec"}) {
             if (o.name.starts_with(zero)) {
                 return constants_.immediate(0, bytes);
             }

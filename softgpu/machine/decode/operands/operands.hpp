@@ -64,8 +64,13 @@ private:
     // As source() and destination(), of a register that is exactly as wide.
     place exact(const ptx::operand& o, unsigned bytes);
     place exact_destination(const ptx::operand& o, unsigned bytes);
-    void copy_operands(const ptx::instruction& i, const form& fm, instruction& d);      // async_operands.cpp
-    void bulk_operands(const ptx::instruction& i, const form& fm, instruction& d);      // async_operands.cpp
+    void copy_operands(const ptx::instruction& i, const form& fm, instruction& d); // async_operands.cpp
+    void bulk_operands(const ptx::instruction& i, const form& fm, instruction& d); // async_operands.cpp
+    void tensor_operands(const ptx::instruction& i, const form& fm, instruction& d);
+    void tensor_map_operands(const ptx::instruction& i, const form& fm, instruction& d);
+    void async_store_operands(const ptx::instruction& i, const form& fm, instruction& d);
+    place* bulk_list(const ptx::operand& to, ptx::suffix space, instruction& d);
+    void bulk_address(const ptx::operand& o, ptx::suffix space, unsigned which, std::uint32_t wide, instruction& d);
     void mbarrier_operands(const ptx::instruction& i, const form& fm, instruction& d);  // async_operands.cpp
     void matrix_operands(const ptx::instruction& i, const form& fm, instruction& d);    // matrix_operands.cpp
     void warpgroup_operands(const ptx::instruction& i, const form& fm, instruction& d); // warpgroup_operands.cpp

@@ -8,6 +8,7 @@
 #include "softgpu/machine/handlers/arithmetic/floats.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/type_dispatch.hpp"
+#include "softgpu/machine/run/cluster/distributed.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -205,28 +206,30 @@ const instruction* subtract_base(const instruction* i, std::byte* frame, warp* w
     return i + 1;
 }
 
-enum class window { shared, local, global };
+enum class window { shared, cluster, local, global };
 
 template <window W>
 const instruction* is_space(const instruction* i, std::byte* frame, warp* w) {
     const std::uint64_t shared = w->host->launch->memory->shared_window();
     const std::uint64_t local = w->host->launch->memory->local_window();
+    const std::uint64_t cluster = w->host->launch->memory->cluster_window();
+    const std::uint64_t rank = w->owner->rank;
     constexpr std::uint64_t bytes = memory::device_memory::window_bytes;
     write_mask(frame, w, i->d,
                test_lanes(
                    [=](std::uint64_t a) {
                        const bool in_shared = a - shared < bytes;
                        const bool in_local = a - local < bytes;
-                       return W == window::shared ? in_shared : W == window::local ? in_local : !in_shared && !in_local;
+                       const bool in_cluster = a - cluster < memory::device_memory::cluster_window_bytes;
+                       const bool own = in_cluster && (a - cluster) / bytes == rank;
+                       switch (W) {
+                       case window::shared: return in_shared || own;
+                       case window::cluster: return in_shared || in_cluster;
+                       case window::local: return in_local;
+                       default: return !in_shared && !in_local && !in_cluster;
+                       }
                    },
                    read<std::uint64_t>(w, i->a)));
-    return i + 1;
-}
-
-// The rank of a block in its cluster: each block is a cluster of its own.
-const instruction* first_rank(const instruction* i, std::byte* frame, warp* w) {
-    auto* const d = written<std::uint32_t>(frame, i->d);
-    each_lane(w->mask, [&](unsigned l) { d[l] = 0; });
     return i + 1;
 }
 
@@ -267,22 +270,21 @@ handler choose_convert(const form& f) {
             return choose_number(f.type[1], []<class S>(S) -> handler { return convert<D, S>; });
         });
     case opcode::cvta:
-        if (f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::shared_cluster ||
-            f.space == suffix::local) {
+        if (f.space == suffix::shared_cluster) {
+            return f.has(suffix::to) ? generic_to_cluster : cluster_to_generic;
+        }
+        if (f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::local) {
             return f.has(suffix::to) ? subtract_base : add_base;
         }
         return copy<std::uint64_t>;
-    case opcode::mapa: // an address of this block's shared memory is one of the cluster's
-        return f.type[0] == suffix::u32   ? copy<std::uint32_t>
-               : f.type[0] == suffix::u64 ? copy<std::uint64_t>
-                                          : nullptr;
-    case opcode::getctarank: return first_rank;
+    case opcode::mapa: return f.space == suffix::none ? map_address<true> : map_address<false>;
+    case opcode::getctarank: return f.space == suffix::none ? rank_of_address<true> : rank_of_address<false>;
     case opcode::isspacep:
-        return f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::shared_cluster
-                   ? is_space<window::shared>
-               : f.space == suffix::local  ? is_space<window::local>
-               : f.space == suffix::global ? is_space<window::global>
-                                           : nullptr;
+        return f.space == suffix::shared || f.space == suffix::shared_cta ? is_space<window::shared>
+               : f.space == suffix::shared_cluster                        ? is_space<window::cluster>
+               : f.space == suffix::local                                 ? is_space<window::local>
+               : f.space == suffix::global                                ? is_space<window::global>
+                                                                          : nullptr;
     default: return nullptr;
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Looks at an access before it happens: has what is read been written, and does anybody else touch it without order?
-#include "softgpu/machine/code/bulk_pieces.hpp"
 #include "softgpu/machine/handlers/checks/inspect_lanes.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/inspect/copy_checks.hpp"
+#include "softgpu/machine/inspect/races/distributed_races.hpp"
 #include "softgpu/machine/inspect/races/release_checks.hpp"
+#include "softgpu/machine/run/bulk/pending.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -29,7 +30,13 @@ __attribute__((noinline)) const instruction* inspect_any(const instruction* i, s
     if (Verb != access_verb::load && Space != access_space::global) {
         w->owner->view->shared_stored = w->owner->view->time;
     }
-    const lane_mask mask = w->mask;
+    lane_mask mask = w->mask;
+    if constexpr (Space == access_space::shared || Space == access_space::generic) {
+        mask &= ~inspect_distributed(i, w, at, Space == access_space::generic);
+        if (mask == 0) {
+            return i + 1;
+        }
+    }
     if constexpr (Space == access_space::shared) {
         inspect_shared<Verb>(i, frame, w, at, mask);
     } else if constexpr (Space == access_space::global) {
@@ -118,46 +125,6 @@ const instruction* inspect_copy(const instruction* i, std::byte* frame, warp* w)
     return i + 1;
 }
 
-// cp.async.bulk, piece by piece. To shared memory: as cp.async. To global memory: the site is the read of shared memory.
-template <bool Loads>
-const instruction* inspect_bulk(const instruction* i, std::byte* frame, warp* w) {
-    const access_site& site = *i->access;
-    const bool wide = (site.source_flags & copy_source_is_wide) != 0;
-    alignas(64) std::uint64_t first[lanes];
-    addresses(first, i, w);
-    check::block_view& v = *w->owner->view;
-    instruction other = *i;
-    other.access = site.from;
-    each_lane(w->mask, [&](unsigned l) {
-        const place* const p = site.source_places;
-        const std::uint64_t base = wide ? read<std::uint64_t>(w, p[0])[l] : read<std::uint32_t>(w, p[0])[l];
-        const std::uint64_t second = base + read<std::uint64_t>(w, p[1])[l];
-        const std::uint32_t size = read<std::uint32_t>(w, p[2])[l];
-        if (size % bulk_piece != 0 || size > w->host->launch->shared_bytes) {
-            return; // the copy itself says what is wrong
-        }
-        const lane_mask by = 1u << l;
-        for (std::uint32_t k = 0; k < size; k += bulk_piece) {
-            std::uint64_t to[lanes] = {};
-            std::uint64_t from[lanes] = {};
-            to[l] = first[l] + k;
-            from[l] = second + k;
-            if constexpr (Loads) {
-                inspect_global<access_verb::load>(&other, frame, w, from, by);
-                v.shared_stored = v.time;
-                if (v.shared_writes != nullptr) {
-                    check_access(i, frame, w, to, by, access_space::shared);
-                }
-                begin_copies(i, w, to, by);
-            } else {
-                inspect_shared<access_verb::load>(i, frame, w, from, by);
-                inspect_global<access_verb::store>(&other, frame, w, to, by);
-            }
-        }
-    });
-    return i + 1;
-}
-
 // mbarrier.test_wait and try_wait: bulk copies are complete where their mbarrier says so.
 template <access_space Space>
 const instruction* inspect_barrier_wait(const instruction* i, std::byte* frame, warp* w) {
@@ -167,7 +134,7 @@ const instruction* inspect_barrier_wait(const instruction* i, std::byte* frame, 
     const std::uint64_t* landed = nullptr; // lanes mostly look at one barrier: once is enough
     each_lane(w->mask, [&](unsigned l) {
         if (landed == nullptr || *landed != at[l]) {
-            land_bulk_copies(w, static_cast<std::uint32_t>(at[l] - base));
+            finish_incoming(*w->owner, static_cast<std::uint32_t>(at[l] - base));
             landed = at + l;
         }
     });
@@ -186,7 +153,8 @@ handler by_space(const form& f) {
     switch (f.space) {
     case suffix::global: return inspect<access_space::global, Verb>;
     case suffix::shared:
-    case suffix::shared_cta: return inspect<access_space::shared, Verb>;
+    case suffix::shared_cta:
+    case suffix::shared_cluster: return inspect<access_space::shared, Verb>;
     case suffix::local: return inspect<access_space::local, Verb>;
     case suffix::none: return inspect<access_space::generic, Verb>;
     default: return nullptr;
@@ -204,10 +172,9 @@ handler choose_access_check(const form& f) {
     case opcode::red: return by_space<access_verb::update>(f);
     // A barrier object is something that is synchronised on.
     case opcode::cp:
-        return f.has(suffix::bulk)        ? (f.space == suffix::global ? inspect_bulk<false> : inspect_bulk<true>)
-               : !f.has(suffix::mbarrier) ? inspect_copy
-               : f.space == suffix::none  ? inspect_copy_arrival<access_space::generic>
-                                          : inspect_copy_arrival<access_space::shared>;
+        return !f.has(suffix::mbarrier)  ? inspect_copy
+               : f.space == suffix::none ? inspect_copy_arrival<access_space::generic>
+                                         : inspect_copy_arrival<access_space::shared>;
     case opcode::mbarrier:
         if (f.has(suffix::test_wait) || f.has(suffix::try_wait)) {
             return f.space == suffix::none ? inspect_barrier_wait<access_space::generic>

@@ -7,6 +7,7 @@
 #include "softgpu/machine/handlers/checks/pattern.hpp"
 #include "softgpu/machine/handlers/memory/lane_addresses.hpp"
 #include "softgpu/machine/inspect/access_checks.hpp"
+#include "softgpu/machine/inspect/races/distributed_races.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -91,6 +92,9 @@ SOFTGPU_INLINE void inspect_shared(const instruction* i, std::byte* frame, warp*
     if (!pass_access<Verb, false>(i, w, at, mask, w->host->launch->shared_bytes, v.shared_writes, v.shared_reads,
                                   v.shared_valid)) {
         check_access(i, frame, w, at, mask, access_space::shared);
+    }
+    if (v.has_remote) [[unlikely]] {
+        meet_distributed(i, w, at, mask);
     }
 }
 

@@ -174,6 +174,9 @@ SOFTGPU_INLINE bool pass_pattern(const instruction* i, warp* w) {
     }
     const check::shadow_view& shadow = *w->host->launch->shadow;
     check::block_view& view = *w->owner->view;
+    if (!Global && view.has_remote) [[unlikely]] {
+        return false;
+    }
     const address whole = first + static_cast<address>(i->immediate);
     const std::uint64_t origin = Global ? whole - shadow.arena : whole;
     const std::uint64_t size = Global ? shadow.bytes : w->host->launch->shared_bytes;

@@ -4,7 +4,11 @@
 #include "softgpu/machine/run/memory/async_copy.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
-#include "softgpu/machine/run/memory/bulk_copy.hpp"
+#include "softgpu/machine/run/bulk/bulk_copy.hpp"
+#include "softgpu/machine/run/bulk/pending.hpp"
+#include "softgpu/machine/run/bulk/reduction.hpp"
+#include "softgpu/machine/run/bulk/tensor_copy.hpp"
+#include "softgpu/machine/run/bulk/tensor_map_changes.hpp"
 #include "softgpu/machine/run/memory/mbarrier.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
 
@@ -24,16 +28,30 @@ SOFTGPU_INLINE std::uint64_t value_at(const warp* w, place p, unsigned width, un
 
 // A lane's address in shared memory, or a fault.
 struct shared_place {
+    block* owner = nullptr;
     std::uint32_t offset = 0;
     bool fine = false;
 };
-shared_place find_shared(const instruction* i, warp* w, unsigned lane, unsigned bytes, const char* verb) {
+// `elsewhere`: it may be another block's of the cluster.
+shared_place find_shared(const instruction* i, warp* w, unsigned lane, unsigned bytes, const char* verb,
+                         bool elsewhere = false) {
     std::uint64_t at = value_at(w, i->a, i->width[1], lane) + static_cast<std::uint64_t>(i->immediate);
     if (i->width[1] != 8) {
         at &= 0xFFFFFFFFu;
     }
     if ((i->more & generic_address) != 0) {
-        at -= w->host->launch->memory->shared_window();
+        at = shared_cluster_address(*w->host->launch, at);
+    }
+    if (at >> cluster_rank_shift != 0 && (at >> cluster_rank_shift <= w->owner->group->members.size())) [[unlikely]] {
+        const auto found = locate_distributed(i, w, lane, at, bytes, bytes, verb);
+        if (!found || (found->owner != w->owner && !elsewhere)) {
+            if (found) {
+                raise(w, i, fault_kind::illegal_address, "shared memory of another block does not belong here",
+                      1u << lane);
+            }
+            return {};
+        }
+        return {found->owner, static_cast<std::uint32_t>(found->offset), true};
     }
     const std::uint64_t size = w->host->launch->shared_bytes;
     const bool misaligned = (at & (bytes - 1)) != 0;
@@ -41,7 +59,7 @@ shared_place find_shared(const instruction* i, warp* w, unsigned lane, unsigned 
         raise_access(w, i, verb, "shared", at, bytes, misaligned, lane);
         return {};
     }
-    return {static_cast<std::uint32_t>(at), true};
+    return {w->owner, static_cast<std::uint32_t>(at), true};
 }
 
 // Runs body(lane, place) for each lane until one is at fault; the next instruction, or nullptr then.
@@ -52,10 +70,10 @@ const instruction* each_object(const instruction* i, warp* w, Body&& body) {
         if (next == nullptr) {
             return;
         }
-        const shared_place p = find_shared(i, w, l, 8, "use a barrier in");
+        const shared_place p = find_shared(i, w, l, 8, "use a barrier in", i->d == nowhere);
         if (!p.fine) {
             next = nullptr;
-        } else if (const char* const fault = body(l, mbarrier(w->owner->shared + p.offset))) {
+        } else if (const char* const fault = body(l, mbarrier(p.owner->shared + p.offset))) {
             next = raise(w, i, fault_kind::trap, fault, 1u << l);
         }
     });
@@ -185,7 +203,7 @@ const instruction* test_phase(const instruction* i, std::byte* frame, warp* w) {
     std::uint32_t looked_at = ~0u; // lanes mostly look at one barrier: once is enough
     each_lane(w->mask, [&](unsigned l) {
         if (const shared_place p = find_shared(i, w, l, 8, "use a barrier in"); p.fine && p.offset != looked_at) {
-            finish_bulk_loads(w, p.offset);
+            finish_incoming(*w->owner, p.offset);
             looked_at = p.offset;
         }
     });
@@ -202,6 +220,8 @@ const instruction* test_phase(const instruction* i, std::byte* frame, warp* w) {
     return over == w->mask ? next : give_way(w, next);
 }
 
+const instruction* nothing(const instruction* i, std::byte* /*frame*/, warp* /*w*/) { return i + 1; }
+
 const instruction* pending_count(const instruction* i, std::byte* frame, warp* w) {
     const auto* const a = read<std::uint64_t>(w, i->a);
     auto* const d = written<std::uint32_t>(frame, i->d);
@@ -209,26 +229,54 @@ const instruction* pending_count(const instruction* i, std::byte* frame, warp* w
     return i + 1;
 }
 
-// Of the block's own shared memory only.
-handler choose_bulk(const form& f) {
-    if (f.has(suffix::tensor) || f.has(suffix::multicast_cluster) || f.has(suffix::cp_mask)) {
-        return nullptr;
+handler choose_tensor(const form& f) {
+    if (f.has(suffix::im2col_w) || f.has(suffix::im2col_w_128) || f.has(suffix::tile_gather4) ||
+        f.has(suffix::tile_scatter4)) {
+        return nullptr; // of sm_100
     }
-    if (f.has(suffix::commit_group) || f.has(suffix::wait_group) || f.has(suffix::prefetch)) {
-        return skip_bulk_group;
+    if (f.has(suffix::prefetch)) {
+        return nothing;
     }
     if (f.space == suffix::global) {
-        return f.has(suffix::bulk_group) ? run_bulk_store : nullptr;
+        return f.has(suffix::bulk_group) ? start_tensor_store : nullptr;
     }
-    return f.has(suffix::global) && f.has(suffix::mbarrier_complete_tx_bytes) ? start_bulk_load : nullptr;
+    return f.has(suffix::mbarrier_complete_tx_bytes) ? start_tensor_load : nullptr;
+}
+
+handler choose_bulk(const form& f) {
+    if (f.has(suffix::commit_group)) {
+        return commit_bulk_group;
+    }
+    if (f.has(suffix::wait_group)) {
+        return wait_bulk_group;
+    }
+    if (f.has(suffix::tensor)) {
+        return choose_tensor(f);
+    }
+    if (f.has(suffix::prefetch)) {
+        return nothing;
+    }
+    if (f.has(suffix::cp_mask) || (f.has(suffix::reduce) && reduction_number(f, f.type[0]) == 0)) {
+        return nullptr;
+    }
+    if (f.space == suffix::global) {
+        return f.has(suffix::bulk_group) ? start_bulk_store : nullptr;
+    }
+    if (!f.has(suffix::mbarrier_complete_tx_bytes)) {
+        return nullptr;
+    }
+    return !f.has(suffix::global) ? handler{start_cluster_copy} : f.has(suffix::reduce) ? nullptr : start_bulk_load;
 }
 
 handler choose_copy(const form& f) {
-    if (!f.has(suffix::async) || f.has(suffix::reduce)) {
+    if (!f.has(suffix::async)) {
         return nullptr;
     }
     if (f.has(suffix::bulk)) {
         return choose_bulk(f);
+    }
+    if (f.has(suffix::reduce)) {
+        return nullptr;
     }
     if (f.has(suffix::commit_group)) {
         return commit;
@@ -270,6 +318,11 @@ handler choose_barrier(const form& f) {
 } // namespace
 
 handler choose_async(const form& f) {
+    if (f.op == opcode::tensormap) {
+        return f.has(suffix::cp_fenceproxy)                         ? publish_tensor_map
+               : f.has(suffix::replace) && tensor_map_field(f) != 0 ? replace_in_tensor_map
+                                                                    : nullptr;
+    }
     return f.op == opcode::cp ? choose_copy(f) : f.op == opcode::mbarrier ? choose_barrier(f) : nullptr;
 }
 

@@ -6,6 +6,9 @@
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
 #include "softgpu/machine/handlers/type_dispatch.hpp"
+#include "softgpu/machine/run/bulk/bulk_copy.hpp"
+#include "softgpu/machine/run/bulk/reduction.hpp"
+#include "softgpu/machine/run/cluster/distributed.hpp"
 #include "softgpu/machine/run/memory/exchange_128.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
@@ -189,7 +192,7 @@ inline void count_atomic(warp* w, lane_mask mask, const std::uint64_t* at, bool 
     c.atomic_worst_multiplicity = worst > c.atomic_worst_multiplicity ? worst : c.atomic_worst_multiplicity;
 }
 
-// Space: 0 global, 1 shared, 2 generic. Fills `at` for the active lanes, with offsets where shared, after checking
+// Space: 0 global, 1 shared, 2 generic, 3 shared memory of the cluster: what is not the own block's counts as neither. Fills `at` for the active lanes, with offsets where shared, after checking
 // and counting; false: a fault was raised.
 template <int Space>
 bool locate(const instruction* i, warp* w, std::uint64_t* at, lane_mask& in_shared, unsigned bytes) {
@@ -211,10 +214,28 @@ bool locate(const instruction* i, warp* w, std::uint64_t* at, lane_mask& in_shar
             }
         });
     }
-    const lane_mask in_global = w->mask & ~in_shared;
+    lane_mask in_cluster = 0;
+    if constexpr (Space >= 2) {
+        const launch_state& l = *w->host->launch;
+        each_lane(w->mask & ~in_shared, [&](unsigned lane) {
+            if (Space == 3 && at[lane] < memory::device_memory::window_bytes) {
+                in_shared |= 1u << lane;
+            } else if (Space == 3 || is_in_cluster_window(l, at[lane])) {
+                in_cluster |= 1u << lane;
+            }
+        });
+        std::byte* each[lanes];
+        if (in_cluster != 0) {
+            if (!locate_distributed(i, w, in_cluster, at, Space == 2, bytes, "update atomically", each)) {
+                return false;
+            }
+            each_lane(in_cluster, [&](unsigned lane) { at[lane] = reinterpret_cast<std::uint64_t>(each[lane]); });
+        }
+    }
+    const lane_mask in_global = w->mask & ~in_shared & ~in_cluster;
     const std::uint32_t size = w->host->launch->shared_bytes;
     bool fine = true;
-    each_lane(w->mask, [&](unsigned l) {
+    each_lane(w->mask & ~in_cluster, [&](unsigned l) {
         if (!fine) {
             return;
         }
@@ -314,8 +335,8 @@ handler choose_space(const form& f, Choice&& choice) {
     switch (f.space) {
     case suffix::global: return choice.template operator()<0>();
     case suffix::shared:
-    case suffix::shared_cta:
-    case suffix::shared_cluster: return choice.template operator()<1>();
+    case suffix::shared_cta: return choice.template operator()<1>();
+    case suffix::shared_cluster: return choice.template operator()<3>();
     case suffix::none: return choice.template operator()<2>();
     default: return nullptr;
     }
@@ -377,8 +398,11 @@ handler of_ints(const form& f) {
 } // namespace
 
 handler choose_atomic(const form& f) {
-    if ((f.op != opcode::atom && f.op != opcode::red) || f.has(suffix::async)) {
+    if (f.op != opcode::atom && f.op != opcode::red) {
         return nullptr;
+    }
+    if (f.has(suffix::async)) {
+        return f.space == suffix::shared_cluster && reduction_number(f, f.type[0]) != 0 ? start_async_store : nullptr;
     }
     const unsigned bytes = ptx::bytes_of(f.type[0]);
     if (f.vector != 1) {

@@ -6,6 +6,8 @@
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/lane_addresses.hpp"
 #include "softgpu/machine/module/constant_address.hpp"
+#include "softgpu/machine/run/bulk/bulk_copy.hpp"
+#include "softgpu/machine/run/cluster/distributed.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -132,6 +134,24 @@ const instruction* any_local(const instruction* i, std::byte* frame, warp* w) {
     return i + 1;
 }
 
+// Shared memory of the cluster's blocks.
+template <verb Verb>
+const instruction* any_cluster(const instruction* i, std::byte* frame, warp* w) {
+    alignas(64) std::uint64_t at[lanes];
+    addresses(at, i, w);
+    lane_mask others = 0;
+    each_lane(w->mask, [&](unsigned l) { others |= (at[l] >= window ? 1u : 0u) << l; });
+    if (others == 0) {
+        return any_shared<Verb>(i, frame, w);
+    }
+    located where;
+    if (!locate_distributed(i, w, w->mask, at, false, access_bytes(i), verb_name<Verb>, where.each)) {
+        return nullptr;
+    }
+    move_any<Verb>(i, frame, w, w->mask, where);
+    return i + 1;
+}
+
 // Each lane's address says its space: the windows of shared and local memory, or global memory.
 template <verb Verb>
 const instruction* any_generic(const instruction* i, std::byte* frame, warp* w) {
@@ -142,12 +162,20 @@ const instruction* any_generic(const instruction* i, std::byte* frame, warp* w) 
     const std::uint64_t local_base = w->host->launch->memory->local_window();
     lane_mask in_shared = 0;
     lane_mask in_local = 0;
+    lane_mask in_cluster = 0;
     each_lane(w->mask, [&](unsigned l) {
         in_shared |= (at[l] - shared_base < window ? 1u : 0u) << l;
         in_local |= (at[l] - local_base < window ? 1u : 0u) << l;
+        in_cluster |= (is_in_cluster_window(*w->host->launch, at[l]) ? 1u : 0u) << l;
     });
-    const lane_mask in_global = w->mask & ~in_shared & ~in_local;
+    const lane_mask in_global = w->mask & ~in_shared & ~in_local & ~in_cluster;
     located where;
+    if (in_cluster != 0) {
+        if (!locate_distributed(i, w, in_cluster, at, true, bytes, verb_name<Verb>, where.each)) {
+            return nullptr;
+        }
+        move_any<Verb>(i, frame, w, in_cluster, where);
+    }
     if (in_global != 0) {
         if (!locate_global_run<Verb>(w, in_global, at, 0, bytes, where) &&
             !locate_global<Verb>(i, w, in_global, at, bytes, true, where)) {
@@ -199,8 +227,8 @@ handler any(const form& f) {
     switch (f.space) {
     case suffix::global: return any_global<Verb>;
     case suffix::shared:
-    case suffix::shared_cta:
-    case suffix::shared_cluster: return any_shared<Verb>;
+    case suffix::shared_cta: return any_shared<Verb>;
+    case suffix::shared_cluster: return any_cluster<Verb>;
     case suffix::local: return any_local<Verb>;
     case suffix::none: return any_generic<Verb>;
     case suffix::param:
@@ -311,8 +339,11 @@ SOFTGPU_NARROW(std::uint64_t)
 #undef SOFTGPU_NARROW
 
 handler choose_memory(const form& f) {
-    if (f.has(suffix::async)) {
-        return nullptr; // st.async
+    if (f.has(suffix::async)) { // st.async
+        const unsigned bytes = ptx::bytes_of(f.type[0]);
+        return f.space == suffix::shared_cluster && (bytes == 4 || bytes == 8) && bytes * f.vector <= 16
+                   ? start_async_store
+                   : nullptr;
     }
     switch (f.op) {
     case opcode::ld:

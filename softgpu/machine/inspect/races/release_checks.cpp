@@ -6,15 +6,13 @@
 
 #include "softgpu/check/launch_checks.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/inspect/bulk_checks.hpp"
 #include "softgpu/machine/inspect/races/operation_races.hpp"
-#include "softgpu/machine/inspect/warpgroup_checks.hpp"
+#include "softgpu/machine/run/cluster/distributed.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
 
-namespace {
-
-// Of this block, made on first use.
 check::release_graph::block_record& record_of(block& b) {
     if (b.checks->record == nullptr) {
         b.checks->record = &b.launch->checks->graph.record_of(b.linear);
@@ -23,15 +21,14 @@ check::release_graph::block_record& record_of(block& b) {
     return *b.checks->record;
 }
 
-} // namespace
-
 const instruction* check_fence(const instruction* i, std::byte* /*frame*/, warp* w) {
     launch_state& l = *w->host->launch;
     if (!l.check_races) {
         return i + 1;
     }
-    if ((i->more & fence_is_of_proxy) != 0) {
+    if ((i->more & fence_is_async_proxy) != 0) {
         note_proxy_fence(w);
+        return i + 1;
     }
     block& b = *w->owner;
     check::release_graph& graph = l.checks->graph;
@@ -58,6 +55,15 @@ check::release_graph::word word_at(const warp* w, std::uint64_t at, access_space
     if (space == access_space::generic && at - base < window) {
         at -= base;
         space = access_space::shared;
+    }
+    const bool by_rank = space == access_space::shared
+                             ? at >= window
+                             : space == access_space::generic && is_in_cluster_window(*w->host->launch, at);
+    if (by_rank) {
+        const std::uint64_t whole = space == access_space::shared ? at : shared_cluster_address(*w->host->launch, at);
+        if (const auto found = find_distributed(*w->owner, whole)) {
+            return {found->offset, found->owner->linear};
+        }
     }
     return {at, space == access_space::shared ? w->owner->linear : check::release_graph::word::global};
 }

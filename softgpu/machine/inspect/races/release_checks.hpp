@@ -4,10 +4,14 @@
 
 #include <cstdint>
 
+#include "softgpu/check/order/release_graph.hpp"
 #include "softgpu/machine/code/access_site.hpp"
 #include "softgpu/machine/state/warp.hpp"
 
 namespace softgpu::machine {
+
+// Of this block, made on first use. Requires the graph's mutex.
+check::release_graph::block_record& record_of(block& b);
 
 // Handler, before fence and membar. `more`: fence_within_block, ...
 const instruction* check_fence(const instruction* i, std::byte* frame, warp* w);

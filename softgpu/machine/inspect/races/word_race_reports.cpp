@@ -122,13 +122,23 @@ bool word_access::is_same_instruction(stamp s) const {
 }
 
 void word_access::report_under_way(stamp s) {
+    const access_site* const copy = site_before(s);
+    const bool bulk = copy != nullptr && copy->source_places == nullptr;
+    report_copy(s, bulk ? "a copy to this word is under way: nobody has waited for its mbarrier" : not_waited_for);
+}
+
+void word_access::report_read_under_way(stamp s) {
+    report_copy(s, "a bulk copy still reads this word: its thread has not waited for the copy's group");
+}
+
+void word_access::report_copy(stamp s, const char* message) {
     if (count_again(l_, check::race, shared_race, false, own_place(), place_before(s))) {
         return;
     }
     finding_facts what;
     what.check = check::race;
     what.kind = shared_race;
-    what.message = not_waited_for;
+    what.message = message;
     what.address = "shared memory + " + std::to_string(at_);
     what.allocation = shared_variable(l_, at_);
     const access_site* const copy = site_before(s);
@@ -137,7 +147,8 @@ void word_access::report_under_way(stamp s) {
                               place_before(s),
                               b_.linear,
                               check::warp_of(s) * lanes + check::lane_of(s),
-                              {}};
+                              {},
+                              l_.cluster_blocks == 1}; // else a thread of any of the cluster's blocks
     report(l_, std::move(what), now, &before);
 }
 

@@ -63,11 +63,16 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
         }
         written = 0;
     }
-    // A product reads the word, and its warp has not waited for it.
-    const bool is_read_by_product = !in_global_ && check::is_under_way(read, b_.checks->started);
-    if (is_read_by_product && writes) {
-        report_read_by_product(site_, w_, lane, at, read);
-        read = 0;
+    if (!in_global_ && check::may_be_under_way(read)) { // a product or a copy to global memory reads it
+        const bool still = check::is_under_way(read, b_.checks->started);
+        if (writes && still && is_product(site_before(read))) {
+            report_read_by_product(site_, w_, lane, at, read);
+        } else if (writes && still) {
+            report_read_under_way(read);
+        }
+        if (writes || !still) {
+            read = 0;
+        }
     }
     bool lost = false;
     if (!in_global_ && (written & lost_write) == lost_write) {
@@ -92,7 +97,7 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
         __atomic_store_n(&written_now, written | byte_mask, __ATOMIC_RELAXED);
     } else if (writes) {
         __atomic_store_n(&written_now, lost ? mine | lost_write : mine, __ATOMIC_RELAXED);
-    } else if (!is_read_by_product) {
+    } else if (in_global_ || !check::may_be_under_way(read)) {
         note_read(read, mine);
         __atomic_store_n(&read_now, read, __ATOMIC_RELAXED);
     }

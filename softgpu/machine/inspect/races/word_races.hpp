@@ -71,8 +71,11 @@ private:
     [[nodiscard]] bool is_lost_still() const;
     void report_lost();
     [[nodiscard]] bool is_same_instruction(stamp s) const;
-    // A cp.async of this word is under way, and its thread has not waited for it.
+    // A copy to this word is under way, and nobody has waited for it.
     void report_under_way(stamp s);
+    // The lane writes what a copy to global memory still reads.
+    void report_read_under_way(stamp s);
+    void report_copy(stamp s, const char* message);
     void report_race(stamp s, bool of_write);
 
     const access_site& site_;

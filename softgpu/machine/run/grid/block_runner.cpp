@@ -13,6 +13,7 @@
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/inspect/races/distributed_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/module/shared_layout.hpp"
 #include "softgpu/machine/run/fill_constants.hpp"
@@ -73,14 +74,17 @@ void block_runner::run() {
 void block_runner::take_turns() {
     std::deque<block*> resident;
     bool more = true;
+    const std::uint64_t size = launch_.cluster_blocks;
     const std::uint64_t room = residents();
+    const auto has_room = [&] { return resident.empty() || resident.size() + size <= room; };
     while (!launch_.stop.load(std::memory_order_acquire)) {
         if (resident.empty() || admit_) {
             admit_ = false;
-            if (more && resident.size() < room) {
-                const std::uint64_t next = launch_.next_block.fetch_add(1);
-                if (next < launch_.blocks) {
-                    resident.push_front(start(adversary_ ? adversary_->block_at(next, launch_.blocks, room) : next));
+            if (more && has_room()) {
+                const std::uint64_t next = launch_.next_cluster.fetch_add(1);
+                if (next < launch_.clusters) {
+                    start_cluster(adversary_ ? adversary_->block_at(next, launch_.clusters, room / size) : next,
+                                  resident);
                 } else {
                     more = false;
                 }
@@ -98,14 +102,14 @@ void block_runner::take_turns() {
         case outcome::ended:
             hand_over_printed(*b);
             end_trace(*b);
-            b->resident = false;
+            retire(*b);
             resident.pop_front();
             break;
         case outcome::gave_way:
             resident.pop_front();
             resident.push_back(b);
-            admit_ = true;
-            if (watch_.turn(is_quiet(*b), resident.size(), more && resident.size() < room)) {
+            admit_ = size == 1 || ++turns_ > resident.size(); // first the blocks of the clusters that have begun
+            if (watch_.turn(is_quiet(*b), resident.size(), more && has_room())) {
                 report_deadlock(*b);
                 return;
             }
@@ -180,6 +184,57 @@ std::uint64_t block_runner::residents() const {
     return r.resident_blocks;
 }
 
+void block_runner::start_cluster(std::uint64_t number, std::deque<block*>& resident) {
+    turns_ = 0;
+    const extent& size = launch_.request->cluster;
+    const extent& grid = launch_.request->grid;
+    if (launch_.cluster_blocks == 1) {
+        block* const b = start(number);
+        b->rank = 0;
+        b->group = &b->alone;
+        b->alone.members.assign(1, b);
+        b->alone.blocks_live = 1;
+        b->alone.threads_live = b->threads_live;
+        b->alone.arrived = 0;
+        resident.push_front(b);
+        return;
+    }
+    cluster* c = nullptr;
+    for (const auto& kept : clusters_) {
+        if (kept->blocks_live == 0) {
+            c = kept.get();
+            break;
+        }
+    }
+    if (c == nullptr) {
+        c = clusters_.emplace_back(std::make_unique<cluster>()).get();
+    }
+    *c = {};
+    const auto [x, y, z] = extent{grid.x / size.x, grid.y / size.y, grid.z / size.z}.index(number);
+    for (std::uint32_t rank = 0; rank < launch_.cluster_blocks; ++rank) {
+        const auto [dx, dy, dz] = size.index(rank);
+        block* const b = start((x * size.x + dx) +
+                               std::uint64_t{grid.x} * ((y * size.y + dy) + std::uint64_t{grid.y} * (z * size.z + dz)));
+        b->rank = rank;
+        b->group = c;
+        c->members.push_back(b);
+        ++c->blocks_live;
+        c->threads_live += b->threads_live;
+    }
+    resident.insert(resident.begin(), c->members.begin(), c->members.end());
+}
+
+void block_runner::retire(block& b) {
+    if (b.view != nullptr) {
+        check_end_of_block(b);
+    }
+    if (--b.group->blocks_live == 0) {
+        for (block* const of_cluster : b.group->members) {
+            of_cluster->resident = false;
+        }
+    }
+}
+
 block* block_runner::start(std::uint64_t linear) {
     block* b = nullptr;
     for (const auto& kept : blocks_) {
@@ -242,6 +297,7 @@ void block_runner::reset(block& b, std::uint64_t linear) {
     b.threads_live = static_cast<std::uint32_t>(launch_.request->block.count());
     b.at_barriers = 0;
     b.barriers = {};
+    b.incoming.clear();
     std::uint32_t left = b.threads_live;
     for (warp& w : b.members) {
         const std::uint32_t mine = std::min<std::uint32_t>(left, lanes);
@@ -258,6 +314,8 @@ void block_runner::reset(block& b, std::uint64_t linear) {
         w.budget = launch_.turn;
         w.gave_way = false;
         w.copies.clear();
+        w.outgoing.clear();
+        w.at_cluster = 0;
         w.waits = false;
         w.quiet = 0;
         w.history.fill(0);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -35,8 +36,12 @@ private:
 
     void take_turns();
     outcome run_block(block& b);
+    // The blocks of a cluster, put before the others that take turns.
+    void start_cluster(std::uint64_t number, std::deque<block*>& resident);
     // A block to run, made or used again.
     block* start(std::uint64_t linear);
+    // The block has ended. Its shared memory stays until its cluster has.
+    static void retire(block& b);
     // What stays the same for all blocks of the launch.
     void prepare(block& b);
     void reset(block& b, std::uint64_t linear);
@@ -72,8 +77,10 @@ private:
     std::vector<execution_count> executions_;
     std::vector<address_pattern> patterns_;
     std::vector<std::unique_ptr<block>> blocks_;
+    std::vector<std::unique_ptr<cluster>> clusters_; // of more than one block; those without live blocks are free
     std::unordered_map<const block*, std::unique_ptr<traced_block>> traced_; // where the launch is traced
     bool admit_ = true;
+    std::uint32_t turns_ = 0; // of blocks since a cluster was admitted
 };
 
 } // namespace softgpu::machine

@@ -50,10 +50,11 @@ void run_blocks(launch_state& state, const program_code& code, const kernel& k, 
     const unsigned all = request.seed           ? 1
                          : request.workers != 0 ? request.workers
                                                 : std::max(1u, std::thread::hardware_concurrency());
-    const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(all, std::max<std::uint64_t>(1, state.blocks)));
+    const auto workers =
+        static_cast<unsigned>(std::min<std::uint64_t>(all, std::max<std::uint64_t>(1, state.clusters)));
     std::vector<std::unique_ptr<block_runner>> runners(workers);
     run_on_workers(workers, [&](unsigned n) {
-        if (n != 0 && state.next_block.load(std::memory_order_relaxed) >= state.blocks) {
+        if (n != 0 && state.next_cluster.load(std::memory_order_relaxed) >= state.clusters) {
             return; // too late to help
         }
         runners[n] = std::make_unique<block_runner>(state, code, k, n, profiled);
@@ -107,6 +108,8 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
     state.home = &inside;
     state.parameter_bytes = k.facts.parameter_bytes;
     state.blocks = request.grid.count();
+    state.cluster_blocks = static_cast<std::uint32_t>(request.cluster.count());
+    state.clusters = state.blocks / state.cluster_blocks;
     state.kernel_name = k.name;
     state.code = code;
     state.turn = request.cooperative ? 64 : turn_budget;

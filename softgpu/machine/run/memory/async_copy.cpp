@@ -3,7 +3,6 @@
 
 #include <cstring>
 
-#include "softgpu/machine/code/bulk_pieces.hpp"
 #include "softgpu/machine/state/block.hpp"
 
 namespace softgpu::machine {
@@ -47,7 +46,7 @@ void finish_groups(warp* w, lane_mask by, std::uint32_t keep) {
 }
 
 void finish_copies(warp* w, lane_mask by) {
-    finish(w, [&](const pending_copy& c) { return (by >> c.lane & 1u) != 0 && !is_bulk_group(c.group); });
+    finish(w, [&](const pending_copy& c) { return (by >> c.lane & 1u) != 0; });
 }
 
 } // namespace softgpu::machine

@@ -8,6 +8,7 @@
 
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/module/source_place.hpp"
+#include "softgpu/machine/run/cluster/cluster_barrier.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
 #include "softgpu/memory/peers.hpp"
 
@@ -99,15 +100,15 @@ bool host_may_write(const warp* w, const instruction* i) {
     return false;
 }
 
-void look(warp* w, const instruction* i) {
-    const std::uint64_t now = state_of(w, i + 1); // as the others stand that have given way
+// `at`: where the running split goes on, as the others stand that have given way. true: it has been in this state before.
+bool look(warp* w, const instruction* at) {
+    const std::uint64_t now = state_of(w, at);
     const bool known = std::find(w->history.begin(), w->history.end(), now) != w->history.end();
     if (!known) {
         w->history[w->history_next++ % w->history.size()] = now;
         w->quiet = 0;
-    } else if (!host_may_write(w, i)) {
-        w->quiet = std::min(w->quiet + 1, settled);
     }
+    return known;
 }
 
 std::string threads_of(const block& b, const warp& w, lane_mask mask) {
@@ -187,6 +188,9 @@ std::string described_split(const warp& w, const split& s) {
     }
     case waiting::no: break;
     }
+    if (s.pc->run == wait_for_cluster) {
+        return "wait at the cluster's barrier" + line_of(w, code, s.pc->source);
+    }
     return described_poll(w, s);
 }
 
@@ -206,9 +210,17 @@ const instruction* poll(const instruction* i, std::byte* /*frame*/, warp* w) {
     if (w->budget >= 0) {
         return i + 1;
     }
-    look(w, i);
+    if (look(w, i + 1) && !host_may_write(w, i)) {
+        w->quiet = std::min(w->quiet + 1, settled);
+    }
     w->budget = short_turn * poll_cost;
     return give_way(w, i + 1);
+}
+
+void wait_quietly(warp* w, const instruction* at) {
+    if (look(w, at)) {
+        w->quiet = std::min(w->quiet + 1, settled);
+    }
 }
 
 bool is_quiet(const block& b) {

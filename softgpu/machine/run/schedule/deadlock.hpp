@@ -20,6 +20,9 @@ namespace softgpu::machine {
 // program_code::polls.
 const instruction* poll(const instruction* i, std::byte* frame, warp* w);
 
+// The running split can only wait, at `at`, in no loop that poll() closes.
+void wait_quietly(warp* w, const instruction* at);
+
 // Whether all threads of the block only wait or poll.
 [[nodiscard]] bool is_quiet(const block& b);
 

@@ -27,14 +27,18 @@ int value_of(const function_attributes& a, driver_function_attribute which) {
     case driver_function_attribute::cache_mode: return a.cache_mode;
     case driver_function_attribute::max_dynamic_shared_bytes: return a.max_dynamic_shared_bytes;
     case driver_function_attribute::preferred_shared_carveout: return a.preferred_shared_carveout;
-    case driver_function_attribute::cluster_dimensions_must_be_set:
-    case driver_function_attribute::required_cluster_width:
-    case driver_function_attribute::required_cluster_height:
-    case driver_function_attribute::required_cluster_depth:
-    case driver_function_attribute::non_portable_cluster_size_allowed:
-    case driver_function_attribute::cluster_scheduling_policy: return 0;
+    case driver_function_attribute::cluster_dimensions_must_be_set: return a.cluster_dimensions_must_be_set;
+    case driver_function_attribute::required_cluster_width: return a.required_cluster_width;
+    case driver_function_attribute::required_cluster_height: return a.required_cluster_height;
+    case driver_function_attribute::required_cluster_depth: return a.required_cluster_depth;
+    case driver_function_attribute::non_portable_cluster_size_allowed: return a.non_portable_cluster_size_allowed;
+    case driver_function_attribute::cluster_scheduling_policy: return a.cluster_scheduling_policy;
     }
     fail(error::invalid_value);
+}
+
+launch_configuration configuration_of(const driver_launch& l) {
+    return {l.grid, l.block, l.dynamic_shared_bytes, l.stream, l.attributes, l.attribute_count};
 }
 
 result give_attribute(int* value, driver_function_attribute which, const function* kernel) {
@@ -47,10 +51,6 @@ result give_attribute(int* value, driver_function_attribute which, const functio
         }
         return e;
     });
-}
-
-launch_configuration same_launch(const driver_launch& l) {
-    return {l.grid, l.block, l.dynamic_shared_bytes, l.stream, l.attributes, l.attribute_count};
 }
 
 // The arguments of a launch, one pointer each: as the program gives them, or from its block of bytes.
@@ -209,7 +209,7 @@ result cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, function* ker
 result cuOccupancyMaxPotentialClusterSize(int* blocks, function* kernel, const driver_launch* what) {
     return with_context([&] {
         require(what != nullptr);
-        const launch_configuration same = same_launch(*what);
+        const launch_configuration same = configuration_of(*what);
         return cudaOccupancyMaxPotentialClusterSize(blocks, kernel, &same);
     });
 }
@@ -217,7 +217,7 @@ result cuOccupancyMaxPotentialClusterSize(int* blocks, function* kernel, const d
 result cuOccupancyMaxActiveClusters(int* clusters, function* kernel, const driver_launch* what) {
     return with_context([&] {
         require(what != nullptr);
-        const launch_configuration same = same_launch(*what);
+        const launch_configuration same = configuration_of(*what);
         return cudaOccupancyMaxActiveClusters(clusters, kernel, &same);
     });
 }
@@ -243,7 +243,7 @@ result cuLaunchKernelEx(const driver_launch* what, function* kernel, void** argu
     return with_context([&] {
         require(what != nullptr);
         const launch_arguments values(kernel, arguments, list);
-        const launch_configuration same = same_launch(*what);
+        const launch_configuration same = configuration_of(*what);
         return cudaLaunchKernelExC(&same, kernel, values.get());
     });
 }

@@ -26,13 +26,25 @@ void set_attribute(context& gpu, function& f, function_attribute which, int valu
         require(value >= -1 && value <= 100);
         f.on[gpu.number()].preferred_carveout = value;
         return;
-    case function_attribute::cluster_dimensions_must_be_set:
+    case function_attribute::cluster_dimensions_must_be_set: fail(error::invalid_value); // only to be read
     case function_attribute::required_cluster_width:
     case function_attribute::required_cluster_height:
-    case function_attribute::required_cluster_depth:
+    case function_attribute::required_cluster_depth: {
+        function_on_device& here = registry::instance().load(f, gpu);
+        require(value >= 0 && here.image.facts->cluster[0] == 0); // what __cluster_dims__ says stays
+        dimensions& size = here.required_cluster;
+        (which == function_attribute::required_cluster_width    ? size.x
+         : which == function_attribute::required_cluster_height ? size.y
+                                                                : size.z) = static_cast<unsigned>(value);
+        return;
+    }
     case function_attribute::non_portable_cluster_size_allowed:
+        registry::instance().load(f, gpu).non_portable_cluster = value != 0;
+        return;
     case function_attribute::cluster_scheduling_policy:
-        fail(error::not_supported, "cudaFuncSetAttribute for " + f.name + ": thread block clusters are not supported");
+        require(value >= 0 && value <= 2);
+        registry::instance().load(f, gpu).cluster_policy = value;
+        return;
     }
     fail(error::invalid_value);
 }
@@ -61,6 +73,13 @@ error cudaFuncGetAttributes(function_attributes* out, const void* kernel) {
         out->max_dynamic_shared_bytes =
             static_cast<int>(max_dynamic_shared(gpu.device(), facts, here.max_dynamic_shared));
         out->preferred_shared_carveout = here.preferred_carveout;
+        const bool fixed = facts.cluster[0] != 0;
+        out->cluster_dimensions_must_be_set = facts.needs_cluster ? 1 : 0;
+        out->required_cluster_width = static_cast<int>(fixed ? facts.cluster[0] : here.required_cluster.x);
+        out->required_cluster_height = static_cast<int>(fixed ? facts.cluster[1] : here.required_cluster.y);
+        out->required_cluster_depth = static_cast<int>(fixed ? facts.cluster[2] : here.required_cluster.z);
+        out->cluster_scheduling_policy = here.cluster_policy;
+        out->non_portable_cluster_size_allowed = here.non_portable_cluster ? 1 : 0;
     });
 }
 

@@ -51,8 +51,9 @@ kernel_work work_of(const launch_configuration& c) {
     for (const launch_attribute& a : std::span(c.attributes, c.attribute_count)) {
         if (a.id == launch_attribute_id::cooperative) {
             o.cooperative = a.value.cooperative != 0;
-        } else if (a.id == launch_attribute_id::cluster_dimensions && count_of(a.value.cluster) > 1) {
-            fail(error::not_supported, "a launch with thread block clusters: they are not supported");
+        } else if (a.id == launch_attribute_id::cluster_dimensions) {
+            require(count_of(a.value.cluster) != 0, error::invalid_cluster_size);
+            o.cluster = a.value.cluster;
         } else if (a.id == launch_attribute_id::device_updatable_node) {
             fail(error::not_supported, "a launch as a graph's device-updatable node: it is not supported");
         }

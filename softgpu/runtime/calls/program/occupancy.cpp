@@ -6,6 +6,7 @@
 
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/cards/occupancy.hpp"
+#include "softgpu/runtime/program/clusters.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
@@ -19,6 +20,32 @@ std::uint32_t occupancy(context& gpu, const void* kernel, int threads, std::size
     }
     return blocks_per_multiprocessor(gpu.device(), *here.image.facts, static_cast<std::uint64_t>(threads),
                                      dynamic_shared);
+}
+
+struct cluster_question {
+    const function_on_device* kernel = nullptr;
+    unsigned resident = 0; // blocks of a multiprocessor
+    unsigned cluster_blocks = 1;
+    bool has_cluster = false;
+};
+
+cluster_question question(context& gpu, const void* kernel, const int* answer, const launch_configuration* c) {
+    require(answer != nullptr && c != nullptr);
+    gpu.require_usable();
+    const function_on_device& here = registry::instance().load(function_of(kernel), gpu);
+    kernel_work work{.grid = c->grid, .block = c->block};
+    for (const launch_attribute& a : std::span(c->attributes, c->attribute_count)) {
+        if (a.id == launch_attribute_id::cluster_dimensions) {
+            work.cluster = a.value.cluster;
+        }
+    }
+    const auto threads = static_cast<int>(count_of(c->block));
+    require(threads > 0);
+    const dimensions cluster = cluster_of(gpu.device(), here, work);
+    return {.kernel = &here,
+            .resident = occupancy(gpu, kernel, threads, c->dynamic_shared_bytes),
+            .cluster_blocks = static_cast<unsigned>(count_of(cluster)),
+            .has_cluster = work.cluster.x != 0 || here.image.facts->cluster[0] != 0};
 }
 
 } // namespace
@@ -63,32 +90,24 @@ error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* 
     });
 }
 
-// Clusters of several blocks are not supported, so the largest cluster has one block.
+// As on an H200: a cluster size that the launch could not have is an error; without one there are no active clusters.
 error cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* kernel, const launch_configuration* configuration) {
     return call([&](context& gpu, locked&) {
-        require(blocks != nullptr && configuration != nullptr);
-        gpu.require_usable();
-        function_of(kernel);
-        *blocks = 1;
+        const cluster_question asked = question(gpu, kernel, blocks, configuration);
+        unsigned largest = most_cluster_blocks(gpu.device(), *asked.kernel);
+        while (largest > 0 && active_clusters(gpu.device(), largest, asked.resident) == 0) {
+            largest /= 2;
+        }
+        *blocks = static_cast<int>(largest);
     });
 }
 
 error cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel, const launch_configuration* configuration) {
     return call([&](context& gpu, locked&) {
-        require(clusters != nullptr && configuration != nullptr);
-        gpu.require_usable();
-        function_of(kernel);
-        for (const launch_attribute& a : std::span(configuration->attributes, configuration->attribute_count)) {
-            const dimensions& c = a.value.cluster;
-            if (a.id == launch_attribute_id::cluster_dimensions && c.x * c.y * c.z > 1) {
-                fail(error::not_supported, "cudaOccupancyMaxActiveClusters: thread block clusters are not supported");
-            }
-        }
-        const dimensions& b = configuration->block;
-        const auto threads = static_cast<int>(b.x * b.y * b.z);
-        require(threads > 0);
-        *clusters = static_cast<int>(occupancy(gpu, kernel, threads, configuration->dynamic_shared_bytes)) *
-                    gpu.device().multiprocessors;
+        const cluster_question asked = question(gpu, kernel, clusters, configuration);
+        *clusters = asked.has_cluster
+                        ? static_cast<int>(active_clusters(gpu.device(), asked.cluster_blocks, asked.resident))
+                        : 0;
     });
 }
 

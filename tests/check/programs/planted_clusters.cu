@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Mistakes with clusters and bulk copies, one a case, and for each a corrected twin: planted_clusters CASE [fixed]. Markers as
+// in planted.cu.
+#include <cooperative_groups.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace cg = cooperative_groups;
+
+namespace {
+
+constexpr int threads = 64;
+constexpr unsigned bytes = threads * sizeof(int);
+
+__device__ std::uint32_t shared_of(const void* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
+
+__device__ void wait(std::uint32_t barrier) {
+    unsigned over = 0;
+    while (over == 0) {
+        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(over)
+                     : "r"(barrier)
+                     : "memory");
+    }
+}
+
+__device__ void start(std::uint32_t barrier) {
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier) : "memory");
+}
+
+// Nobody waits until the neighbour has written what is read.
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) no_barrier(int* out) {
+    __shared__ int s[threads];
+    const cg::cluster_group cluster = cg::this_cluster();
+    const int t = static_cast<int>(threadIdx.x);
+    s[t] = t;
+    if (Fixed) {
+        cluster.sync();
+    } else {
+        __syncthreads();
+    }
+    const int* const theirs = cluster.map_shared_rank(s, cluster.block_rank() ^ 1);
+    out[blockIdx.x * threads + t] = theirs[threads - 1 - t]; // FINDING(no_barrier): race in shared memory
+    cluster.sync();
+}
+
+// Both blocks write to block 0.
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) both_write(int* out) {
+    __shared__ int s[2 * threads];
+    const cg::cluster_group cluster = cg::this_cluster();
+    const int t = static_cast<int>(threadIdx.x);
+    const int rank = static_cast<int>(cluster.block_rank());
+    int* const to = cluster.map_shared_rank(s, 0);
+    cluster.sync();
+    to[(Fixed ? rank * threads : 0) + t] = rank * 100 + t; // FINDING(both_write): race in shared memory
+    cluster.sync();
+    if (rank == 0) {
+        out[t] = s[t];
+    }
+}
+
+// The barrier orders nothing where it is relaxed.
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) relaxed(int* out) {
+    __shared__ int s[threads];
+    const cg::cluster_group cluster = cg::this_cluster();
+    const int t = static_cast<int>(threadIdx.x);
+    s[t] = t;
+    if (Fixed) {
+        asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    } else {
+        asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    }
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    const int* const theirs = cluster.map_shared_rank(s, cluster.block_rank() ^ 1);
+    out[blockIdx.x * threads + t] = theirs[t]; // FINDING(relaxed): race in shared memory
+    cluster.sync();
+}
+
+// Block 1 may end before block 0 reads its memory. It takes long enough not to: what counts is that nothing makes it wait.
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) may_end(int* out) {
+    __shared__ int s[threads];
+    const cg::cluster_group cluster = cg::this_cluster();
+    const int t = static_cast<int>(threadIdx.x);
+    s[t] = t;
+    cluster.sync();
+    if (cluster.block_rank() == 0) {
+        out[t] = cluster.map_shared_rank(s, 1)[t]; // FINDING(may_end): race in shared memory
+    } else {
+        for (int k = 0; k < 100; ++k) {
+            __nanosleep(1000);
+        }
+    }
+    if (Fixed) {
+        cluster.sync();
+    }
+}
+
+// It has ended.
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) has_ended(int* out) {
+    __shared__ int s[threads];
+    const cg::cluster_group cluster = cg::this_cluster();
+    const int t = static_cast<int>(threadIdx.x);
+    s[t] = t;
+    cluster.sync();
+    if (cluster.block_rank() == 1) {
+        for (int k = 0; k < 100; ++k) {
+            __nanosleep(1000);
+        }
+        out[t] = cluster.map_shared_rank(s, Fixed ? 1 : 0)[t]; // FINDING(has_ended): illegal address
+    }
+}
+
+template <bool Fixed>
+__global__ void no_proxy_fence(int* out) {
+    __shared__ alignas(128) int s[threads];
+    s[threadIdx.x] = 1;
+    if (Fixed) {
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const std::uint32_t from = shared_of(s);
+        // clang-format off
+        asm volatile(
+            "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out), "r"(from), "r"(bytes) : "memory"); // FINDING(no_proxy_fence): race in shared memory
+        // clang-format on
+        asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+
+template <bool Fixed>
+__global__ void still_read(int* out) {
+    __shared__ alignas(128) int s[threads];
+    s[threadIdx.x] = 1;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out), "r"(shared_of(s)),
+                     "r"(bytes)
+                     : "memory");
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        if (Fixed) {
+            asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        }
+    }
+    __syncthreads();
+    s[threadIdx.x] = 2; // FINDING(still_read): race in shared memory
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) not_there(int* out) {
+    __shared__ int s[threads];
+    __shared__ alignas(8) std::uint64_t barrier;
+    const cg::cluster_group cluster = cg::this_cluster();
+    const unsigned t = threadIdx.x;
+    const std::uint32_t own = shared_of(&barrier);
+    if (t == 0) {
+        start(own);
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(own), "r"(bytes) : "memory");
+    }
+    cluster.sync();
+    const unsigned other = cluster.block_rank() ^ 1;
+    std::uint32_t to;
+    std::uint32_t at;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(shared_of(s + t)), "r"(other));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(own), "r"(other));
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(to), "r"(t), "r"(at)
+                 : "memory");
+    if (Fixed) {
+        wait(own);
+    } else {
+        cluster.sync();
+    }
+    out[blockIdx.x * threads + t] = s[threads - 1 - t]; // FINDING(not_there): race in shared memory
+    cluster.sync();
+}
+
+} // namespace
+
+#define LAUNCH(kernel, blocks)                                                                                         \
+    if (is(#kernel)) {                                                                                                 \
+        if (fixed) {                                                                                                   \
+            kernel<true><<<blocks, threads>>>(out);                                                                    \
+        } else {                                                                                                       \
+            kernel<false><<<blocks, threads>>>(out);                                                                   \
+        }                                                                                                              \
+    }
+
+int main(int count, char** arguments) {
+    const char* const name = count > 1 ? arguments[1] : "";
+    const bool fixed = count > 2 && std::strcmp(arguments[2], "fixed") == 0;
+    const auto is = [&](const char* which) { return std::strcmp(name, which) == 0; };
+    int* out = nullptr;
+    cudaMalloc(&out, 4096);
+    LAUNCH(no_barrier, 2)
+    LAUNCH(both_write, 2)
+    LAUNCH(relaxed, 2)
+    LAUNCH(may_end, 2)
+    LAUNCH(has_ended, 2)
+    LAUNCH(no_proxy_fence, 1)
+    LAUNCH(still_read, 1)
+    LAUNCH(not_there, 2)
+    cudaDeviceSynchronize();
+    cudaFree(out);
+    return 0;
+}
