@@ -18,6 +18,9 @@
 #define MPICH_SKIP_MPICXX 1
 #endif
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -35,12 +38,16 @@
 
 namespace warpfold {
 
+// Whether MPI's library takes pointers to device memory. `ask`: what MPIX_Query_cuda_support of Open MPI says, `no` elsewhere.
+enum class cuda_aware { ask, no, yes };
+
 // A duplicate of an MPI communicator, so that its messages do not meet the program's own. Creation and destruction are
 // collective. Used by one thread at a time.
 class mpi_communicator {
 public:
     // `limit`: how long a rank waits for the others in one step of a call, 0 for ever.
-    explicit mpi_communicator(MPI_Comm of, time_limit limit = time_limit{0}) : limit_(limit) {
+    explicit mpi_communicator(MPI_Comm of, time_limit limit = time_limit{0}, cuda_aware aware = cuda_aware::ask)
+        : limit_(limit), cuda_aware_(aware == cuda_aware::ask ? asked() : aware == cuda_aware::yes) {
         check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup", "mpi_communicator");
         check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler", "mpi_communicator");
         check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank", "mpi_communicator");
@@ -59,6 +66,8 @@ public:
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] std::uint64_t gathers() const { return gathers_; }
     [[nodiscard]] MPI_Comm get() const { return comm_; }
+    // Halos and the counts of histograms of GPUs (mpi.cuh) are then sent from and received in device memory.
+    [[nodiscard]] bool is_cuda_aware() const { return cuda_aware_; }
 
     void all_gather(const void* mine, void* all, std::size_t bytes, const char* call) {
         ++gathers_;
@@ -88,35 +97,55 @@ public:
         for (const message& one : received) {
             bytes += one.bytes;
         }
-        const std::size_t behind = bytes;
         for (const message& one : sent) {
             bytes += one.bytes;
         }
         auto buffer = std::make_unique<unsigned char[]>(std::max<std::size_t>(bytes, 1));
-        std::vector<MPI_Request> pending;
         unsigned char* at = buffer.get();
-        for (const message& one : received) {
-            each_piece(at, one.bytes, [&](unsigned char* data, int count) {
-                check(MPI_Irecv(data, count, MPI_BYTE, one.rank, tag, comm_, &pending.emplace_back()), "MPI_Irecv",
-                      call);
-            });
-            at += one.bytes;
+        const auto staged = [&at](std::span<const message> of) {
+            std::vector<message> messages(of.begin(), of.end());
+            for (message& one : messages) {
+                one.data = at;
+                at += one.bytes;
+            }
+            return messages;
+        };
+        const std::vector<message> in = staged(received), out = staged(sent);
+        for (std::size_t k = 0; k < out.size(); ++k) {
+            std::copy_n(static_cast<const unsigned char*>(sent[k].data), sent[k].bytes,
+                        static_cast<unsigned char*>(out[k].data));
         }
-        at = buffer.get() + behind;
-        for (const message& one : sent) {
-            std::copy_n(static_cast<const unsigned char*>(one.data), one.bytes, at);
-            each_piece(at, one.bytes, [&](unsigned char* data, int count) {
-                check(MPI_Isend(data, count, MPI_BYTE, one.rank, tag, comm_, &pending.emplace_back()), "MPI_Isend",
-                      call);
-            });
-            at += one.bytes;
-        }
+        std::vector<MPI_Request> pending;
+        post(out, in, pending, call);
         wait(pending, buffer, call);
         at = buffer.get();
         for (const message& one : received) {
             std::copy_n(at, one.bytes, static_cast<unsigned char*>(one.data));
             at += one.bytes;
         }
+    }
+
+    // The same without copies: MPI gets the pointers as they are. After a time limit it may still use the memory.
+    void exchange_in_place(std::span<const message> sent, std::span<const message> received, const char* call) {
+        check_usable(call);
+        std::vector<MPI_Request> pending;
+        post(sent, received, pending, call);
+        auto nothing = std::make_unique<unsigned char[]>(1);
+        wait(pending, nothing, call);
+    }
+    template <class Word>
+    void add_in_place(Word* values, std::uint64_t n, int root, const char* call) {
+        static_assert(sizeof(Word) == 4 || sizeof(Word) == 8);
+        check_usable(call);
+        std::vector<MPI_Request> pending;
+        const bool receives = root == every_rank || root == rank_;
+        for (std::uint64_t first = 0; first < n; first += most) {
+            Word* const at = values + first;
+            post_sum(receives ? MPI_IN_PLACE : at, receives ? at : nullptr, std::min<std::uint64_t>(most, n - first),
+                     root, sizeof(Word) == 8 ? MPI_UINT64_T : MPI_UINT32_T, pending, call);
+        }
+        auto nothing = std::make_unique<unsigned char[]>(1);
+        wait(pending, nothing, call);
     }
 
 private:
@@ -130,17 +159,45 @@ private:
         std::copy_n(values, n, buffer.get());
         std::vector<MPI_Request> pending;
         for (std::uint64_t first = 0; first < n; first += most) {
-            const int count = static_cast<int>(std::min<std::uint64_t>(most, n - first));
+            const std::uint64_t count = std::min<std::uint64_t>(most, n - first);
             Word *const from = buffer.get() + first, *const to = buffer.get() + n + first;
-            MPI_Request* const request = &pending.emplace_back();
-            check(root == every_rank ? MPI_Iallreduce(from, to, count, type, MPI_SUM, comm_, request)
-                                     : MPI_Ireduce(from, to, count, type, MPI_SUM, root, comm_, request),
-                  "MPI_Iallreduce", call);
+            post_sum(from, to, count, root, type, pending, call);
         }
         wait(pending, buffer, call);
         if (root == every_rank || root == rank_) {
             std::copy_n(buffer.get() + n, n, values);
         }
+    }
+
+    void post_sum(const void* from, void* to, std::uint64_t count, int root, MPI_Datatype type,
+                  std::vector<MPI_Request>& pending, const char* call) {
+        MPI_Request* const request = &pending.emplace_back();
+        const int n = static_cast<int>(count);
+        check(root == every_rank ? MPI_Iallreduce(from, to, n, type, MPI_SUM, comm_, request)
+                                 : MPI_Ireduce(from, to, n, type, MPI_SUM, root, comm_, request),
+              "MPI_Iallreduce", call);
+    }
+    void post(std::span<const message> sent, std::span<const message> received, std::vector<MPI_Request>& pending,
+              const char* call) {
+        for (const message& one : received) {
+            each_piece(static_cast<unsigned char*>(one.data), one.bytes, [&](unsigned char* data, int count) {
+                check(MPI_Irecv(data, count, MPI_BYTE, one.rank, tag, comm_, &pending.emplace_back()), "MPI_Irecv",
+                      call);
+            });
+        }
+        for (const message& one : sent) {
+            each_piece(static_cast<unsigned char*>(one.data), one.bytes, [&](unsigned char* data, int count) {
+                check(MPI_Isend(data, count, MPI_BYTE, one.rank, tag, comm_, &pending.emplace_back()), "MPI_Isend",
+                      call);
+            });
+        }
+    }
+    static bool asked() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+        return MPIX_Query_cuda_support() == 1;
+#else
+        return false;
+#endif
     }
 
     template <class Do>
@@ -242,6 +299,7 @@ private:
     }
 
     time_limit limit_;
+    bool cuda_aware_;
     MPI_Comm comm_ = MPI_COMM_NULL;
     int rank_ = 0, size_ = 1;
     std::uint64_t gathers_ = 0;

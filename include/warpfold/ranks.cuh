@@ -8,3 +8,4 @@
 
 #include "warpfold/ranks.hpp"
 #include "warpfold/ranks/gpu_target.cuh"
+#include "warpfold/ranks/reproducible/gpu.cuh"

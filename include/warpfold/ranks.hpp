@@ -15,6 +15,7 @@
 //
 // Bits. Exact sums and moments, integer results and indices do not depend on the number of ranks or on the split. Other
 // floating-point results have the same bits in every run with the same split: values of ranks are folded in rank order.
+// Reductions and scans of host{}.over(comm).reproducible() have the same bits for any split, number and kind of ranks.
 //
 // Cost. The call on the part, and one all-gather of 384 bytes a rank. Maps that take an index, and values of more than
 // 288 bytes, take one more. Scans read their part twice, except on the last rank in the order of the scan; so a source
@@ -31,6 +32,7 @@
 #include "warpfold/ranks/histogram.hpp"
 #include "warpfold/ranks/host_target.hpp"
 #include "warpfold/ranks/reduce.hpp"
+#include "warpfold/ranks/reproducible/calls.hpp"
 #include "warpfold/ranks/scan.hpp"
 #include "warpfold/ranks/segmented_reduce.hpp"
 #include "warpfold/ranks/target.hpp"

@@ -57,6 +57,32 @@ TEST(Faults, AnExceptionOfOneRankReachesAll) {
     EXPECT_EQ(said[1], "seven is not allowed");
 }
 
+struct throws_at_seven_of_an_index {
+    int operator()(int x, std::uint64_t /*index*/) const { return throws_at_seven{}(x); }
+};
+
+TEST(Faults, AnExceptionBehindTheFirstGatherReachesAll) {
+    const auto check = [](const char* call, const auto& work) {
+        const auto said = messages_of(3, [&](thread_communicator& comm) {
+            const std::vector<int> mine{1, comm.rank() == 1 ? 7 : 2};
+            std::vector<int> out(2);
+            work(host{1}.over(comm), mine, out);
+        });
+        expect_all({said[0], said[2]}, std::string(call) + ": rank 1 failed: seven is not allowed");
+        EXPECT_EQ(said[1], "seven is not allowed");
+    };
+    const throws_at_seven_of_an_index map;
+    check("transform_reduce", [&](const auto& on, const auto& mine, auto&) { (void)transform_reduce(on, mine, map); });
+    check("transform_inclusive_scan", [&](const auto& on, const auto& mine, auto& out) {
+        transform_inclusive_scan(on, mine, out, map, sum{}, reversed);
+    });
+    const std::vector<std::uint32_t> offsets{0, 1, 2};
+    check("segmented_transform_reduce", [&](const auto& on, const auto& mine, auto&) {
+        std::vector<std::int64_t> sums(2);
+        segmented_transform_reduce(on, mine, offsets, sums, map);
+    });
+}
+
 TEST(Faults, TheCommunicatorIsOfUseAfterAnException) {
     thread_ranks group(2, std::chrono::seconds(20));
     group.run([](thread_communicator& comm) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -226,6 +227,52 @@ TEST_F(nccl_test, an_abort_ends_waits) {
     EXPECT_EQ(ncclCommGetAsyncError(comm(0), &state), ncclSuccess);
     EXPECT_EQ(state, ncclInternalError);
     comms_.erase(comms_.begin() + 1);
+}
+
+TEST_F(nccl_test, a_device_that_fails_ends_the_calls_of_all) {
+    const std::vector<std::uint32_t*> data{allocate(0, 32), allocate(1, 32), allocate(2, 32)};
+    use(0);
+    ASSERT_EQ(fill(data[0], 5), error::success);
+    ASSERT_EQ(cudaDeviceSynchronize(), error::success);
+    const auto sum = [&](int r) {
+        std::uint32_t* const p = data[static_cast<std::size_t>(r)];
+        return ncclAllReduce(p, p, 8, ncclUint32, ncclSum, comm(r), on(r));
+    };
+    // Of the call behind it: rank 1's device fails in its stream.
+    use(1);
+    void* wild = nullptr;
+    void* arguments[] = {&wild};
+    ASSERT_EQ(cudaLaunchKernel(&program().wild, {1, 1, 1}, {1, 1, 1}, arguments, 0, streams_[1]), error::success);
+    ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+    for (int rank = 0; rank < ranks; ++rank) {
+        (void)sum(rank); // the device may have failed already
+    }
+    (void)ncclGroupEnd();
+    use(1);
+    EXPECT_EQ(cudaDeviceSynchronize(), error::illegal_address);
+    for (const int rank : {0, 2}) {
+        use(rank);
+        EXPECT_EQ(cudaDeviceSynchronize(), error::success);
+        ncclResult_t state = ncclSuccess;
+        EXPECT_EQ(ncclCommGetAsyncError(comm(rank), &state), ncclSuccess);
+        EXPECT_EQ(state, ncclRemoteError);
+        EXPECT_EQ(sum(rank), ncclRemoteError) << "nobody waits";
+    }
+    EXPECT_EQ(read(data[0]), 5u) << "no garbage is added";
+    EXPECT_EQ(sum(1), ncclUnhandledCudaError);
+}
+
+TEST_F(nccl_test, a_device_that_fails_ends_waits) {
+    std::uint32_t* const p = allocate(0, 1);
+    std::atomic<int> result{-1};
+    std::thread waits([&] { result = ncclAllReduce(p, p, 1, ncclUint32, ncclSum, comm(0), on(0)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(result, -1);
+    use(2);
+    ASSERT_EQ(fill(nullptr, 1), error::success);
+    EXPECT_EQ(cudaDeviceSynchronize(), error::illegal_address);
+    waits.join();
+    EXPECT_EQ(result, ncclRemoteError);
 }
 
 TEST_F(nccl_test, wrong_calls) {

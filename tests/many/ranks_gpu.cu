@@ -3,6 +3,8 @@
 // are.
 #include "warpfold/nccl.cuh"
 
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -147,6 +149,41 @@ TEST(Nccl, CallsAreCapturedInGraphs) {
         EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
         EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
     });
+}
+
+__global__ void write_nowhere(float* nowhere) { *nowhere = 1; }
+
+TEST(Nccl, ADeviceThatFailsIsReportedAtEveryRank) {
+    int devices = 1;
+    ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
+    if (devices < 3) {
+        GTEST_SKIP() << "each rank needs a device of its own";
+    }
+    thread_ranks group(3, std::chrono::seconds(100));
+    group.run([&](thread_communicator& threads) {
+        ASSERT_EQ(cudaSetDevice(threads.rank()), cudaSuccess);
+        const tests::on_device<float> data(std::vector<float>(100, 1.0f)), out(1);
+        nccl_communicator comm(threads, nullptr, std::chrono::seconds(60));
+        const auto on = gpu{}.over(comm);
+        EXPECT_EQ(reduce(on, data.data(), 100), 300);
+        std::array<char, 3> all{};
+        threads.all_gather("x", all.data(), 1, "barrier"); // all have their value
+        if (comm.rank() == 1) {
+            write_nowhere<<<1, 1>>>(nullptr);
+        }
+        EXPECT_THROW(
+            {
+                exact_sum(on, data.data(), 100, out.data());
+                comm.check_enqueued(nullptr);
+            },
+            error);
+        EXPECT_THROW((void)reduce(on, data.data(), 100), error);
+    });
+    for (int d = 0; d < devices; ++d) {
+        EXPECT_EQ(cudaSetDevice(d), cudaSuccess);
+        EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
+    }
+    EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
 }
 
 TEST(RanksOnGpus, ValuesPassThroughTheHost) {

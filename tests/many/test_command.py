@@ -52,6 +52,30 @@ class Ranks(unittest.TestCase):
         self.expect_same("sum", "--type", "int16", self.file("shorts", "h", shorts), self.file("one", "h", [5]))
         self.expect_same("histogram", "--type", "int16", "--bins", "7", self.file("shorts", "h", shorts))
 
+    def test_range_of_all_parts(self):
+        for values in ([7], [5, -3], [3, 3, 3, 3], list(range(100, -1001, -7))):
+            self.expect_same("histogram", "--type", "int32", "--bins", "3", self.file("ints", "i", values))
+        doubles = [0.5 * k for k in range(-7, 1000, 3)]
+        self.expect_same("histogram", "--type", "double", "--bins", "5", self.file("doubles", "d", doubles))
+        unbounded = self.file("unbounded", "f", [1.0, float("inf"), 2.0])
+        for command in self.ways(("histogram", "--type", "float", unbounded)):
+            answer = run(*command)
+            self.assertNotEqual(answer.returncode, 0)
+            self.assertIn("not all elements are finite", answer.stderr)
+
+    def test_each_rank_reads_its_part_alone(self):
+        path = self.folder / "bytes"
+        path.write_bytes(bytes(range(255)) * 2**17)
+        # A shell's count of bytes read holds those of the commands that it has waited for.
+        script = f"{TOOL} histogram --type uint8 --bins 5 {path} --device host; grep rchar /proc/$$/io >&2"
+        answer = run(*MPIRUN, "2", "bash", "-c", script)
+        self.assertEqual(answer.stdout, run(TOOL, "histogram", "--type", "uint8", "--bins", "5", str(path),
+                                            "--device", "host").stdout)
+        read = [int(line.split()[1]) for line in answer.stderr.splitlines() if line.startswith("rchar")]
+        self.assertEqual(len(read), 2, answer.stderr)
+        whole = path.stat().st_size  # half of it for the range, half for the counts
+        self.assertTrue(all(whole <= one < 1.3 * whole for one in read), f"{read} of {whole} bytes")
+
     def expect_same_file(self, *arguments):
         alone = run(TOOL, *arguments, "--device", "host", "--out", str(self.folder / "alone"))
         self.assertEqual(alone.returncode, 0, alone.stderr)

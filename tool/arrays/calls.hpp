@@ -82,6 +82,15 @@ struct scan_request {
     bool reverse = false;
 };
 
+// Of one element or more, as their family; both NaN if one of them is NaN.
+struct extremes_request {
+    const array_source& in;
+    passage how;
+};
+struct number_range {
+    number smallest, largest;
+};
+
 struct histogram_request {
     const array_source& in;
     passage how;
@@ -116,6 +125,7 @@ public:
     // As text that reads back to the same value.
     [[nodiscard]] virtual std::string reduce(const reduce_request& request) = 0;
     virtual void scan(const scan_request& request) = 0;
+    [[nodiscard]] virtual number_range extremes(const extremes_request& request) = 0;
     virtual void histogram(const histogram_request& request) = 0;
     virtual void convolve(const convolve_request& request) = 0;
 };

@@ -92,8 +92,8 @@ inline chunked_options options_of(const passage& how) {
     return options;
 }
 
-template <class A>
-A value_of(const number& x) {
+template <class A, class Number>
+auto& member_of(Number& x) {
     if constexpr (std::is_same_v<A, std::int64_t>) {
         return x.int64;
     } else if constexpr (std::is_same_v<A, std::uint64_t>) {
@@ -103,6 +103,10 @@ A value_of(const number& x) {
     } else {
         return x.float64;
     }
+}
+template <class A>
+A value_of(const number& x) {
+    return member_of<A>(x);
 }
 
 } // namespace warpfold::calls

@@ -2,6 +2,7 @@
 // The library's calls on the host's cores.
 #include "tool/arrays/host_memory.hpp"
 #include "tool/arrays/run_convolve.hpp"
+#include "tool/arrays/run_extremes.hpp"
 #include "tool/arrays/run_histogram.hpp"
 #include "tool/arrays/run_reduce.hpp"
 #include "tool/arrays/run_scan.hpp"
@@ -12,16 +13,18 @@ namespace {
 
 class on_host final : public target {
 public:
-    explicit on_host(const rank_setup& rank) : memory_(rank) {}
+    explicit on_host(const rank_setup& rank) : rank_(rank), memory_(rank) {}
     std::string device() const override { return "host"; }
     bool has_results() const override { return memory_.is_first(); }
     std::string sum(const sum_request& q) override { return run_sum(memory_, q); }
     std::string reduce(const reduce_request& q) override { return run_reduce(memory_, q); }
     void scan(const scan_request& q) override { run_scan(memory_, q); }
+    number_range extremes(const extremes_request& q) override { return run_extremes(rank_, q); }
     void histogram(const histogram_request& q) override { run_histogram(memory_, q); }
     void convolve(const convolve_request& q) override { run_convolve(memory_, q); }
 
 private:
+    rank_setup rank_;
     memory_over<host_memory> memory_;
 };
 

@@ -20,7 +20,7 @@
 #include "tool/console.hpp"
 #include "tool/progress.hpp"
 #include "warpfold/bins.hpp"
-#include "warpfold/chunked.hpp"
+#include "warpfold/detail/extremes.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -35,19 +35,6 @@ struct histogram_options {
 };
 
 template <class A>
-A& member_of(calls::number& x) {
-    if constexpr (std::is_same_v<A, std::int64_t>) {
-        return x.int64;
-    } else if constexpr (std::is_same_v<A, std::uint64_t>) {
-        return x.uint64;
-    } else if constexpr (std::is_same_v<A, float>) {
-        return x.float32;
-    } else {
-        return x.float64;
-    }
-}
-
-template <class A>
 A parse_bound(std::string_view text) {
     A value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -60,10 +47,10 @@ A parse_bound(std::string_view text) {
 }
 
 // [lower, upper) as --range says, or from the smallest element to behind the largest.
-template <class A, class Source>
-void set_range(calls::histogram_request& q, const histogram_options& o, const Source& source) {
-    A& lower = member_of<A>(q.lower);
-    A& upper = member_of<A>(q.upper);
+template <class A>
+void set_range(calls::histogram_request& q, const histogram_options& o, calls::target& target) {
+    A& lower = calls::member_of<A>(q.lower);
+    A& upper = calls::member_of<A>(q.upper);
     if (o.range) {
         const std::size_t colon = o.range->find(':');
         if (colon == std::string::npos) {
@@ -78,7 +65,8 @@ void set_range(calls::histogram_request& q, const histogram_options& o, const So
         upper = 1;
         return;
     }
-    const auto found = chunked_min_max(host{}, source, calls::options_of(q.how));
+    const calls::number_range range = target.extremes({q.in, q.how});
+    const extremes<A> found{calls::value_of<A>(range.smallest), calls::value_of<A>(range.largest)};
     lower = found.smallest;
     if constexpr (std::is_integral_v<A>) {
         if (found.largest == std::numeric_limits<A>::max()) {
@@ -150,8 +138,10 @@ std::string lines_of(const calls::histogram_request& q) {
     return text;
 }
 
-template <class A, class Source>
-int run_of(const histogram_options& o, calls::histogram_request& q, const Source& source) {
+template <class A>
+int run_of(const histogram_options& o, calls::histogram_request& q) {
+    const std::unique_ptr<calls::target> chosen = choose_target(o.array);
+    calls::target& target = *chosen;
     std::vector<A> edges;
     if (o.edges) {
         edges = edges_of<A>(o);
@@ -164,13 +154,11 @@ int run_of(const histogram_options& o, calls::histogram_request& q, const Source
         }
         progress line;
         q.how = passage_of(o.array, line, o.file);
-        set_range<A>(q, o, source);
+        set_range<A>(q, o, target);
         if (!(calls::value_of<A>(q.lower) < calls::value_of<A>(q.upper))) {
             throw usage_error("--range: the lower bound is not below the upper one");
         }
     }
-    const std::unique_ptr<calls::target> chosen = choose_target(o.array);
-    calls::target& target = *chosen;
     result_place place(target.has_results() ? o.out : std::nullopt);
     result_array result(report::array_type::uint64, {q.bins});
     q.counts = static_cast<std::uint64_t*>(result.data());
@@ -192,7 +180,7 @@ int run_histogram(const histogram_options& o) {
     calls::histogram_request q{array, {}, 0, {}, {}, nullptr, nullptr};
     try {
         return calls::with_source(array, [&](const auto& source) {
-            return run_of<typename std::remove_cvref_t<decltype(source)>::element>(o, q, source);
+            return run_of<typename std::remove_cvref_t<decltype(source)>::element>(o, q);
         });
     } catch (const report::bad_number& error) {
         throw usage_error(fmt::format("--bins: {}", error.what()));

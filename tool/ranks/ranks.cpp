@@ -58,13 +58,16 @@ public:
     }
     [[nodiscard]] bool has_results() const override { return true; }
     [[nodiscard]] std::string sum(const calls::sum_request& q) override {
-        return text_of([&](calls::target& at) { return at.sum(q); });
+        return first_of<std::string>([&](calls::target& at) { return at.sum(q); });
     }
     [[nodiscard]] std::string reduce(const calls::reduce_request& q) override {
-        return text_of([&](calls::target& at) { return at.reduce(q); });
+        return first_of<std::string>([&](calls::target& at) { return at.reduce(q); });
     }
     void scan(const calls::scan_request& q) override {
         each_rank([&](calls::target& at, bool) { at.scan(q); });
+    }
+    [[nodiscard]] calls::number_range extremes(const calls::extremes_request& q) override {
+        return first_of<calls::number_range>([&](calls::target& at) { return at.extremes(q); });
     }
     void histogram(const calls::histogram_request& q) override {
         each_rank([&](calls::target& at, bool) { at.histogram(q); });
@@ -90,16 +93,17 @@ private:
             ranks_.run(one_rank);
         }
     }
-    template <class Call>
-    std::string text_of(const Call& call) {
-        std::string text;
+    // What call(target) returns at the first rank.
+    template <class Result, class Call>
+    Result first_of(const Call& call) {
+        Result result{};
         each_rank([&](calls::target& at, bool first) {
-            std::string mine = call(at);
+            Result mine = call(at);
             if (first) {
-                text = std::move(mine);
+                result = std::move(mine);
             }
         });
-        return text;
+        return result;
     }
 
     calls_library library_;

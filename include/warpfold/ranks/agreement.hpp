@@ -201,7 +201,8 @@ void tell_failure(const over_ranks<On, Comm>& on, const char* call, const char* 
     }
 }
 
-// An exception before the call's first gather() is told to the other ranks and thrown again.
+// An exception before the first gather() in `work` is told to the other ranks and thrown again. Calls that gather twice run what
+// comes between in a frame of its own.
 template <class On, class Comm>
 struct call_frame<over_ranks<On, Comm>> {
     template <class Work>
@@ -220,6 +221,14 @@ struct call_frame<over_ranks<On, Comm>> {
             }
             throw;
         }
+    }
+};
+
+template <class On, class Comm>
+struct call_frame<reproducible_ranks<On, Comm>> {
+    template <class Work>
+    static decltype(auto) run(const reproducible_ranks<On, Comm>& on, const char* call, const Work& work) {
+        return call_frame<over_ranks<On, Comm>>::run(on.ranks, call, work);
     }
 };
 

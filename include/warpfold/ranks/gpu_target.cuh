@@ -25,6 +25,9 @@ __global__ void add_counts_kernel(T* to, const T* from, std::uint64_t n) {
 
 template <gpu_target On>
 struct rank_target<On> {
+    static constexpr bool is_device = true;
+
+    static void wait(const On& on) { WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream)); }
     template <class T>
     class array {
     public:

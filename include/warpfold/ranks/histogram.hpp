@@ -3,6 +3,7 @@
 // in rank order.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -19,6 +20,13 @@ namespace warpfold::detail {
 template <class Comm, class Count>
 concept adds_on_device = requires(Comm& comm, Count* counts) {
     comm.add_on_device(counts, std::uint64_t{}, int{}, nullptr, "");
+};
+
+// Communicators that may take arrays of the device's memory, once the stream is done (mpi.cuh).
+template <class Comm, class Count>
+concept adds_in_place = requires(Comm& comm, Count* counts) {
+    comm.add_in_place(counts, std::uint64_t{}, int{}, "");
+    { comm.is_cuda_aware() } -> std::convertible_to<bool>;
 };
 
 template <class On, class Comm>
@@ -74,6 +82,19 @@ private:
                     memory::store(on.on, counts, mine.data(), bins, mode == update::add);
                 }
                 return;
+            }
+            if constexpr (std::is_integral_v<Count> && adds_in_place<Comm, Count> && memory::is_device) {
+                if (on.comm->is_cuda_aware()) {
+                    auto mine = memory::template allocate<Count>(on.on, bins);
+                    work(mine.data());
+                    memory::wait(on.on);
+                    detail::gather(on, signature, n, no_value{});
+                    on.comm->add_in_place(mine.data(), bins, on.root, call);
+                    if (on.has_result()) {
+                        memory::store(on.on, counts, mine.data(), bins, mode == update::add);
+                    }
+                    return;
+                }
             }
             std::vector<Count> total(bins), before;
             {

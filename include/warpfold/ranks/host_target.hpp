@@ -15,6 +15,8 @@ namespace warpfold::detail {
 
 template <>
 struct rank_target<host> {
+    static constexpr bool is_device = false;
+
     template <class T>
     using array = std::vector<T>;
 

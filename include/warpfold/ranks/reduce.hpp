@@ -34,17 +34,20 @@ A fold_ranks(const gathered<A>& parts, const Op& op) {
     return total;
 }
 
-// The value of one rank's part, `map` with the index in the whole array.
+// The values of all parts, `map` with the index in the whole array.
 template <class A, class On, class Comm, class In, class Map, class Op>
-A fold_part(const over_ranks<On, Comm>& on, const rank_signature& signature, const In& in, std::uint64_t n,
-            const Map& map, const Op& op) {
-    const auto fold = [&](const auto& of) {
-        return reduce_engine<On>::template value<A>(on.on, in, n, of, op, identity_result{}, signature.call);
+gathered<A> gather_folds(const over_ranks<On, Comm>& on, const rank_signature& signature, const In& in, std::uint64_t n,
+                         const Map& map, const Op& op) {
+    const auto gather = [&](const auto& of) {
+        return detail::gather(
+            on, signature, n,
+            reduce_engine<On>::template value<A>(on.on, in, n, of, op, identity_result{}, signature.call));
     };
     if constexpr (takes_index_v<Map, element_t<In>>) {
-        return fold(shifted_map<Map>{map, detail::first_index(on, signature, n)});
+        const shifted_map<Map> shifted{map, detail::first_index(on, signature, n)};
+        return call_frame<over_ranks<On, Comm>>::run(on, signature.call, [&] { return gather(shifted); });
     } else {
-        return fold(map);
+        return gather(map);
     }
 }
 
@@ -96,8 +99,7 @@ struct staged_reduce {
             if constexpr (is_located_v<Result>) {
                 return located_of<Op>(on, signature, in, n, map, op);
             } else {
-                const auto parts =
-                    detail::gather(on, signature, n, detail::fold_part<A>(on, signature, in, n, map, op));
+                const auto parts = detail::gather_folds<A>(on, signature, in, n, map, op);
                 if constexpr (std::is_same_v<Op, extremes_operation>) {
                     detail::require_elements(parts.all(), call);
                 }

@@ -140,10 +140,20 @@ struct staged_scan {
         using A = typename How::value;
         using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
         const auto signature = detail::signature_of<element_t<In>, A, U, Map, Op, How>(call, on.root);
-        std::uint64_t first = 0;
         if constexpr (takes_index_v<Map, element_t<In>>) {
-            first = detail::first_index(on, signature, n);
+            const std::uint64_t first = detail::first_index(on, signature, n);
+            call_frame<target>::run(on, call, [&] { scan_from(on, signature, first, in, n, out, map, op, how, call); });
+        } else {
+            scan_from(on, signature, 0, in, n, out, map, op, how, call);
         }
+    }
+
+private:
+    template <class In, class Out, class Map, class Op, class How>
+    static void scan_from(const target& on, const rank_signature& signature, std::uint64_t first, const In& in,
+                          std::uint64_t n, const Out& out, const Map& map, const Op& op, const How& how,
+                          const char* call) {
+        using A = typename How::value;
         const head_range at = n == 0 ? head_range{0, 0} : detail::heads_of(on.on, how.segments, n, call);
         const bool has_head = at.first < n;
         const std::uint64_t begin = How::reverse || !has_head ? 0 : at.last;
@@ -181,7 +191,6 @@ struct staged_scan {
         }
     }
 
-private:
     // op over elements [begin, end), at least one, in the order of the scan.
     template <class A, bool Reverse, class In, class Map, class Op>
     static optional_value<A> part(const target& on, const In& in, std::uint64_t begin, std::uint64_t end,

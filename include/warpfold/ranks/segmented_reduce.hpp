@@ -69,19 +69,22 @@ struct segmented_engine<over_ranks<On, Comm>> {
             if constexpr (is_located_v<Result>) {
                 using T = element_t<In>;
                 const std::uint64_t first = detail::first_index(on, signature, n);
-                const auto part = [&](std::uint64_t from, std::uint64_t to) {
-                    const auto here = detail::from_element(in, from);
-                    const located_or_none<std::remove_cv_t<decltype(here)>> found{{here}};
-                    return fold(from, to, map, shifted_located<std::remove_cv_t<decltype(found)>>{found, first + from});
-                };
-                const auto tail = part(last, n);
-                const auto all =
-                    detail::gather(on, signature, n, segment_border<located<T>>{part(0, begin), segments != 0});
-                local(map, shifted_located<Result>{result, first});
-                finish(on, all, segments, out, [&](int ranks, const auto& of) {
-                    return detail::best_of_ranks<T>(
-                        ranks, [&](int r) { return r == 0 ? tail : of(r); }, [](int) { return std::uint64_t{0}; }, map,
-                        op);
+                call_frame<target>::run(on, call, [&] {
+                    const auto part = [&](std::uint64_t from, std::uint64_t to) {
+                        const auto here = detail::from_element(in, from);
+                        const located_or_none<std::remove_cv_t<decltype(here)>> found{{here}};
+                        return fold(from, to, map,
+                                    shifted_located<std::remove_cv_t<decltype(found)>>{found, first + from});
+                    };
+                    const auto tail = part(last, n);
+                    const auto all =
+                        detail::gather(on, signature, n, segment_border<located<T>>{part(0, begin), segments != 0});
+                    local(map, shifted_located<Result>{result, first});
+                    finish(on, all, segments, out, [&](int ranks, const auto& of) {
+                        return detail::best_of_ranks<T>(
+                            ranks, [&](int r) { return r == 0 ? tail : of(r); }, [](int) { return std::uint64_t{0}; },
+                            map, op);
+                    });
                 });
             } else {
                 const auto with = [&](const auto& make) {
@@ -99,7 +102,9 @@ struct segmented_engine<over_ranks<On, Comm>> {
                 };
                 if constexpr (takes_index_v<Map, element_t<In>>) {
                     const std::uint64_t first = detail::first_index(on, signature, n);
-                    with([&](std::uint64_t from) { return shifted_map<Map>{map, first + from}; });
+                    call_frame<target>::run(on, call, [&] {
+                        with([&](std::uint64_t from) { return shifted_map<Map>{map, first + from}; });
+                    });
                 } else {
                     with([&](std::uint64_t) -> const Map& { return map; });
                 }

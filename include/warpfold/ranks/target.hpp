@@ -9,6 +9,9 @@
 
 namespace warpfold {
 
+template <class On, class Comm>
+struct reproducible_ranks;
+
 // Of host{}.over(comm) and gpu{stream}.over(comm). Every rank makes the same call with its part of the arrays; parts
 // follow each other in rank order and may be empty. `comm` outlives the target.
 template <class On, class Comm>
@@ -21,13 +24,26 @@ struct over_ranks {
     // return it at every rank, a vector of counts is empty at the others. Scans and convolutions have no root.
     [[nodiscard]] constexpr over_ranks at_root(int rank) const { return {on, comm, rank}; }
 
+    // The same with results whose bits depend neither on the split nor on the number and kind of the ranks: for reductions
+    // and scans (ranks/reproducible/tree.hpp). Other calls do not take it.
+    [[nodiscard]] constexpr reproducible_ranks<On, Comm> reproducible() const { return {*this}; }
+
     [[nodiscard]] bool has_result() const { return root == every_rank || root == comm->rank(); }
+};
+
+template <class On, class Comm>
+struct reproducible_ranks {
+    over_ranks<On, Comm> ranks;
+
+    [[nodiscard]] constexpr reproducible_ranks at_root(int rank) const { return {ranks.at_root(rank)}; }
 };
 
 namespace detail {
 
 template <class On, class Comm>
 inline constexpr bool is_split_v<over_ranks<On, Comm>> = true;
+template <class On, class Comm>
+inline constexpr bool is_split_v<reproducible_ranks<On, Comm>> = true;
 
 // What a call over ranks needs of a rank's target:
 //   read(on, to, from, n)                 copies elements of the target's memory to the host's, and waits

@@ -124,6 +124,9 @@ ncclResult_t posted(ncclComm_t comm, bool valid, cudaStream_t stream_handle, std
             if (comm->all->is_aborted()) {
                 return ncclInvalidUsage;
             }
+            if (comm->all->has_lost_device()) {
+                return gpu.has_failed() ? ncclUnhandledCudaError : ncclRemoteError;
+            }
             rank_call call{.count = count, .type = type, .gpu = &gpu};
             call.on = &gpu.checked(reinterpret_cast<stream*>(stream_handle));
             made.at = post(*comm->all, call);
@@ -224,7 +227,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
             all = std::make_shared<clique>(ranks);
             table().by_number[of.number] = all;
         }
-        if (all->ranks() != ranks || !all->take(rank)) {
+        if (all->ranks() != ranks || !all->take(rank, all_devices().at(device))) {
             return ncclInvalidArgument;
         }
         *comm = make(std::move(all), rank, device);
@@ -240,7 +243,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
         const auto all = std::make_shared<clique>(count);
         for (int rank = 0; rank < count; ++rank) {
             const int device = devices == nullptr ? rank : devices[rank];
-            (void)all_devices().at(device);
+            (void)all->take(rank, all_devices().at(device));
         }
         for (int rank = 0; rank < count; ++rank) {
             comms[rank] = make(all, rank, devices == nullptr ? rank : devices[rank]);
@@ -273,7 +276,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
     }
     return with(comm, [&](const ncclComm& c) {
         const locked lock(all_devices().at(0).mutex());
-        *error = c.all->is_aborted() ? ncclInternalError : ncclSuccess;
+        *error = c.all->is_aborted() ? ncclInternalError : c.all->has_lost_device() ? ncclRemoteError : ncclSuccess;
     });
 }
 

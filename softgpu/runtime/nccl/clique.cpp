@@ -17,6 +17,7 @@ namespace softgpu::runtime::nccl {
 namespace {
 
 constexpr std::chrono::seconds long_wait{60};
+constexpr std::chrono::milliseconds between_looks{20}; // at the devices, by calls that wait
 
 std::condition_variable& came() {
     static std::condition_variable& only = *new std::condition_variable; // never destroyed, as the devices
@@ -101,13 +102,21 @@ ncclResult_t begin(const std::string& name, std::span<const rank_call> calls, st
         report(name + ": some ranks' streams capture a graph and others do not");
         return ncclInvalidUsage;
     }
+    // The memory of a device that has failed holds anything.
+    const auto unless_lost = [of = std::vector<rank_call>(calls.begin(), calls.end())](const auto& work_of_all) {
+        if (std::ranges::none_of(of, [](const rank_call& c) { return c.gpu->has_failed(); })) {
+            work_of_all();
+        }
+    };
     try {
         if (is_capturing(*calls.front().on)) {
-            capture(calls, std::move(work));
+            capture(calls, [=] { unless_lost(work); });
         } else {
-            issue(name, calls, bytes, [work = std::move(work), notes = std::move(notes)] {
-                work();
-                notes();
+            issue(name, calls, bytes, [=] {
+                unless_lost([&] {
+                    work();
+                    notes();
+                });
             });
         }
     } catch (const failure& f) { // all ranks shall learn of it
@@ -193,14 +202,22 @@ std::shared_ptr<meeting> clique::receive(int from, int to, const rank_call& with
     return transfer(1, received_[{from, to}], sent_[{from, to}], with);
 }
 
+bool clique::has_lost_device() const {
+    return std::ranges::any_of(gpus_, [](const context* gpu) { return gpu != nullptr && gpu->has_failed(); });
+}
+
 ncclResult_t clique::wait(locked& lock, const std::shared_ptr<meeting>& at) {
-    const auto is_over = [&] { return at->done || aborted_; };
-    if (!came().wait_for(lock, long_wait, is_over)) {
-        report(at->name + ": waits for a minute now: " + std::to_string(at->there) + " of " +
-               std::to_string(at->calls.size()) + " ranks have called it");
-        came().wait(lock, is_over);
+    const auto start = std::chrono::steady_clock::now();
+    bool told = false;
+    while (!at->done && !aborted_ && !has_lost_device()) {
+        came().wait_for(lock, between_looks);
+        if (!told && std::chrono::steady_clock::now() - start >= long_wait) {
+            told = true;
+            report(at->name + ": waits for a minute now: " + std::to_string(at->there) + " of " +
+                   std::to_string(at->calls.size()) + " ranks have called it");
+        }
     }
-    return at->done ? at->result : ncclInternalError;
+    return at->done ? at->result : aborted_ ? ncclInternalError : ncclRemoteError;
 }
 
 void clique::give_up(meeting& at, ncclResult_t result) {

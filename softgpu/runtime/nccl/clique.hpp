@@ -29,18 +29,22 @@ struct meeting {
 
 class clique {
 public:
-    explicit clique(int ranks) : last_(static_cast<std::size_t>(ranks)), taken_(last_.size()) {}
+    explicit clique(int ranks) : last_(static_cast<std::size_t>(ranks)), gpus_(last_.size()) {}
 
     [[nodiscard]] int ranks() const noexcept { return static_cast<int>(last_.size()); }
-    // False if another communicator has this rank already.
-    [[nodiscard]] bool take(int rank) { return !std::exchange(taken_[static_cast<std::size_t>(rank)], 1); }
+    // Gives the rank a device. False if another communicator has this rank already.
+    [[nodiscard]] bool take(int rank, context& gpu) {
+        return std::exchange(gpus_[static_cast<std::size_t>(rank)], &gpu) == nullptr;
+    }
+    // Whether a rank's device has failed: no call can end well then.
+    [[nodiscard]] bool has_lost_device() const;
 
     // These return the meeting that wait() is for. Throw failure for a stream that cannot be used.
     std::shared_ptr<meeting> join(collective what, const char* name, ncclRedOp_t op, int root, int rank,
                                   const rank_call& with);
     std::shared_ptr<meeting> send(int from, int to, const rank_call& with);
     std::shared_ptr<meeting> receive(int from, int to, const rank_call& with);
-    // Waits until all ranks have come, or the clique is aborted. Says so once if that takes a minute.
+    // Waits until all ranks have come, the clique is aborted or has lost a device. Says so once if that takes a minute.
     ncclResult_t wait(locked& lock, const std::shared_ptr<meeting>& at);
     // Ends the call for all its ranks, also for those that have not come yet.
     static void give_up(meeting& at, ncclResult_t result);
@@ -70,7 +74,7 @@ private:
     std::vector<std::uint64_t> last_;                      // by rank: the number of its last collective call
     std::map<std::uint64_t, begun> begun_;                 // by number
     std::map<std::pair<int, int>, queue> sent_, received_; // that are not matched, by both ranks
-    std::vector<char> taken_;                              // by rank
+    std::vector<context*> gpus_;                           // by rank
     bool aborted_ = false;
 };
 

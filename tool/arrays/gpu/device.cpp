@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "tool/arrays/gpu/calls.hpp"
+#include "tool/arrays/run_extremes.hpp"
 #include "warpfold/any_communicator.hpp"
 
 namespace warpfold::calls {
@@ -16,6 +17,7 @@ public:
     std::string sum(const sum_request& q) override { return gpu_sum(rank_, q); }
     std::string reduce(const reduce_request& q) override { return gpu_reduce(rank_, q); }
     void scan(const scan_request& q) override { gpu_scan(rank_, q); }
+    number_range extremes(const extremes_request& q) override { return run_extremes(rank_, q); }
     void histogram(const histogram_request& q) override { gpu_histogram(rank_, q); }
     void convolve(const convolve_request& q) override { gpu_convolve(rank_, q); }
 

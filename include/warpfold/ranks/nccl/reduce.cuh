@@ -103,7 +103,10 @@ private:
                       choose_located_of_frames<T, Map, Op>{map, op});
         } else if constexpr (takes_index_v<Map, element_t<In>>) {
             const shifted_map<Map> shifted{map, detail::first_index(on, signature, n)};
-            return go(writer(shifted, identity_result{}, sizeof(A)), fold_values_of_frames<A, Op, Result>{op, result});
+            return call_frame<target>::run(on, call, [&] {
+                return go(writer(shifted, identity_result{}, sizeof(A)),
+                          fold_values_of_frames<A, Op, Result>{op, result});
+            });
         } else {
             return go(writer(map, identity_result{}, sizeof(A)), fold_values_of_frames<A, Op, Result>{op, result});
         }
