@@ -2,6 +2,7 @@
 // Checks of several devices: faults inside each, and races between them.
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "softgpu/runtime/abi/testing.h"
@@ -317,6 +318,9 @@ TEST_F(devices_checks, data_without_a_signal_race) {
     use(0);
     void* sent[] = {&data, &flag};
     ASSERT_EQ(cudaLaunchKernel(&code().send, {1, 1, 1}, {1, 1, 1}, sent, 0, on(0)), error::success);
+    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) { // orders nothing, but two accesses at one moment may escape
+        std::this_thread::yield();
+    }
     use(1);
     void* copied[] = {const_cast<std::uint32_t**>(&out), &data};
     ASSERT_EQ(cudaLaunchKernel(&code().copy, {1, 1, 1}, {1, 1, 1}, copied, 0, on(1)), error::success);
