@@ -118,7 +118,7 @@ __global__ void __cluster_dims__(2, 1, 1) has_ended(int* out) {
 }
 
 template <bool Fixed>
-__global__ void no_proxy_fence(int* out) {
+__global__ void copy_without_proxy_fence(int* out) {
     __shared__ alignas(128) int s[threads];
     s[threadIdx.x] = 1;
     if (Fixed) {
@@ -129,7 +129,7 @@ __global__ void no_proxy_fence(int* out) {
         const std::uint32_t from = shared_of(s);
         // clang-format off
         asm volatile(
-            "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out), "r"(from), "r"(bytes) : "memory"); // FINDING(no_proxy_fence): race in shared memory
+            "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out), "r"(from), "r"(bytes) : "memory"); // FINDING(copy_without_proxy_fence): race in shared memory
         // clang-format on
         asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
     }
@@ -205,7 +205,7 @@ int main(int count, char** arguments) {
     LAUNCH(relaxed, 2)
     LAUNCH(may_end, 2)
     LAUNCH(has_ended, 2)
-    LAUNCH(no_proxy_fence, 1)
+    LAUNCH(copy_without_proxy_fence, 1)
     LAUNCH(still_read, 1)
     LAUNCH(not_there, 2)
     cudaDeviceSynchronize();
