@@ -71,7 +71,9 @@ unsigned bytes_of(tensor_type t) noexcept {
 }
 
 const char* wrong_with(const tensor_map& m) noexcept {
-    if (m.mark != tensor_map_mark || static_cast<unsigned>(m.type) >= tensor_types) {
+    if (m.mark != tensor_map_mark || static_cast<unsigned>(m.type) >= tensor_types ||
+        m.swizzle > tensor_swizzle::by_128 || m.interleave > tensor_interleave::by_32 || m.fill > tensor_fill::nan ||
+        m.walk > tensor_walk::im2col) {
         return "it is no tensor map";
     }
     if (m.rank < 1 || m.rank > most_tensor_dimensions) {

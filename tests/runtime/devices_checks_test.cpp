@@ -96,6 +96,13 @@ protected:
         std::string text;
     };
 
+    // Until a kernel has written the word. Orders nothing for the checks, but two accesses at one moment may escape them.
+    static void wait_for(const std::uint32_t* word) {
+        while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 0) {
+            std::this_thread::yield();
+        }
+    }
+
     static check_program& code() {
         static check_program only;
         return only;
@@ -189,6 +196,7 @@ private:
 TEST_F(devices_checks, two_kernels_without_an_order) {
     std::uint32_t* const p = allocate(1, 32);
     ASSERT_EQ(fill_on(0, p), error::success);
+    wait_for(p + 31);
     ASSERT_EQ(fill_on(2, p), error::success);
     synchronize(0);
     synchronize(2);
@@ -209,6 +217,7 @@ TEST_F(devices_checks, an_event_before_the_kernel_orders_nothing) {
     std::uint32_t* const p = allocate(1, 32);
     order(0, 2);
     ASSERT_EQ(fill_on(0, p), error::success);
+    wait_for(p + 31);
     ASSERT_EQ(fill_on(2, p), error::success);
     expect_one("race between devices", {"device 0, stream ", "device 2, stream "});
 }
@@ -233,6 +242,7 @@ TEST_F(devices_checks, a_synchronisation_orders_the_work_of_its_device) {
 TEST_F(devices_checks, a_synchronisation_of_another_device_orders_nothing) {
     std::uint32_t* const p = allocate(1, 32);
     ASSERT_EQ(fill_on(0, p), error::success);
+    wait_for(p + 31);
     synchronize(1);
     ASSERT_EQ(fill_on(2, p), error::success);
     expect_one("race between devices", {"device 0, stream ", "device 2, stream "});
@@ -242,6 +252,7 @@ TEST_F(devices_checks, a_kernel_and_a_peer_copy) {
     std::uint32_t* const from = allocate(0, 32);
     std::uint32_t* const to = allocate(1, 32);
     ASSERT_EQ(fill_on(0, from), error::success);
+    wait_for(from + 31);
     use(1);
     ASSERT_EQ(cudaMemcpyPeerAsync(to, 1, from, 0, 128, on(1)), error::success);
     expect_one("race between devices", {"device 0, stream ", "kernel fill(", "device 1, stream ",
@@ -277,6 +288,7 @@ TEST_F(devices_checks, default_streams_of_two_devices_have_no_order) {
     ASSERT_EQ(cudaMallocManaged(&p, 128, 1), error::success);
     use(0);
     ASSERT_EQ(fill(static_cast<std::uint32_t*>(p), 1), error::success);
+    wait_for(static_cast<std::uint32_t*>(p) + 31);
     use(1);
     ASSERT_EQ(fill(static_cast<std::uint32_t*>(p), 1), error::success);
     expect_one("race between devices", {"device 0, default stream", "device 1, default stream"});
@@ -318,9 +330,7 @@ TEST_F(devices_checks, data_without_a_signal_race) {
     use(0);
     void* sent[] = {&data, &flag};
     ASSERT_EQ(cudaLaunchKernel(&code().send, {1, 1, 1}, {1, 1, 1}, sent, 0, on(0)), error::success);
-    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) { // orders nothing, but two accesses at one moment may escape
-        std::this_thread::yield();
-    }
+    wait_for(flag);
     use(1);
     void* copied[] = {const_cast<std::uint32_t**>(&out), &data};
     ASSERT_EQ(cudaLaunchKernel(&code().copy, {1, 1, 1}, {1, 1, 1}, copied, 0, on(1)), error::success);
@@ -407,6 +417,7 @@ TEST_F(devices_checks, a_reset_leaves_the_checks_of_other_devices) {
     ASSERT_EQ(cudaDeviceEnablePeerAccess(1, 0), error::success);
     std::uint32_t* const other = allocate(1, 32);
     ASSERT_EQ(fill_on(1, other), error::success);
+    wait_for(other + 31);
     use(0);
     ASSERT_EQ(fill(other, 1, s), error::success);
     expect_one("race between devices", {"device 1, allocation "});

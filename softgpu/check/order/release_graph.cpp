@@ -53,7 +53,8 @@ std::uint32_t release_graph::add_release(block_record& record, const block_clock
     if (!record.releases.empty()) {
         const release& last = record.releases.back();
         if (last.warp == r.warp && last.time == r.time && last.warp_base == r.warp_base &&
-            last.block_base == r.block_base && last.acquired == r.acquired && last.within_block == r.within_block) {
+            last.block_base == r.block_base && last.acquired == r.acquired && last.within_block == r.within_block &&
+            last.lenient == r.lenient) {
             return static_cast<std::uint32_t>(record.releases.size() - 1);
         }
     }

@@ -8,6 +8,7 @@
 #include "softgpu/machine/calls/calls.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/lanes.hpp"
+#include "softgpu/machine/run/bulk/pending.hpp"
 #include "softgpu/machine/run/cluster/cluster_barrier.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
@@ -119,6 +120,10 @@ const instruction* leave_lanes(const instruction* i, std::byte* /*frame*/, warp*
         if (gone == 0) {
             return i + 1;
         }
+    }
+    leave_cluster(w, gone);
+    if (!w->outgoing.empty()) [[unlikely]] {
+        leave_outgoing(w, gone);
     }
     return leave(w, gone, i + 1);
 }

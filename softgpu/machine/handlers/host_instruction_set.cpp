@@ -8,6 +8,7 @@
 #include "softgpu/machine/calls/calls.hpp"
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/inspect/barrier_checks.hpp"
+#include "softgpu/machine/inspect/bulk_checks.hpp"
 #include "softgpu/machine/inspect/copy_checks.hpp"
 #include "softgpu/machine/inspect/profile.hpp"
 #include "softgpu/machine/inspect/races/release_checks.hpp"
@@ -82,6 +83,7 @@ handler_set complete(handler_set s) {
     s.check_acquire = check_acquire;
     s.check_copy_wait = check_copy_wait;
     s.check_warpgroup = check_warpgroup;
+    s.note_bulk_site = note_bulk_site;
     s.follow_values = follow_values;
     return s;
 }

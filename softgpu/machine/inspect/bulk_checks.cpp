@@ -106,6 +106,9 @@ void check_proxy(const instruction* i, const warp* w, unsigned lane, const acces
     });
 }
 
+// Nothing else notes the site of a copy.
+bool looks_at_bulk(const launch_state& l) { return l.check_races || l.check_init; }
+
 } // namespace
 
 const instruction* note_bulk_site(const instruction* i, std::byte* /*frame*/, warp* w) {
@@ -114,6 +117,9 @@ const instruction* note_bulk_site(const instruction* i, std::byte* /*frame*/, wa
 }
 
 void check_incoming(const instruction* i, warp* w, unsigned lane, block& target, incoming_copy& what) {
+    if (!looks_at_bulk(*w->host->launch)) {
+        return;
+    }
     const access_site& site = *w->owner->checks->bulk_site;
     check::block_view& v = *target.view;
     block_checks& known = *target.checks;
@@ -141,6 +147,9 @@ void check_incoming(const instruction* i, warp* w, unsigned lane, block& target,
 }
 
 void land_incoming(block& target, const incoming_copy& what) {
+    if (!looks_at_bulk(*target.launch)) {
+        return;
+    }
     check::block_view& v = *target.view;
     block_checks& known = *target.checks;
     const launch_state& l = *target.launch;
@@ -165,12 +174,18 @@ void land_incoming(block& target, const incoming_copy& what) {
 }
 
 void check_cluster_source(const instruction* i, warp* w, unsigned lane, std::uint32_t from, std::uint32_t bytes) {
+    if (!looks_at_bulk(*w->host->launch)) {
+        return;
+    }
     const access_site& site = *w->owner->checks->bulk_site;
     look(i, w, lane, *site.from, from, bytes, access_space::shared);
     check_proxy(i, w, lane, *site.from, from, bytes);
 }
 
 void check_outgoing(const instruction* i, warp* w, unsigned lane, const outgoing_copy& what) {
+    if (!looks_at_bulk(*w->host->launch)) {
+        return;
+    }
     const access_site& site = *w->owner->checks->bulk_site;
     block_checks& known = *w->owner->checks;
     look(i, w, lane, site, what.from, what.bytes, access_space::shared);
@@ -183,6 +198,9 @@ void check_outgoing(const instruction* i, warp* w, unsigned lane, const outgoing
 }
 
 void finish_outgoing_check(const warp* w, const outgoing_copy& what) {
+    if (!looks_at_bulk(*w->host->launch)) {
+        return;
+    }
     check::block_view& v = *w->owner->view;
     const block_checks& known = *w->owner->checks;
     constexpr stamp by = check::lane_bits | check::warp_bits;

@@ -239,28 +239,4 @@ const instruction* check_warpgroup(const instruction* i, std::byte* frame, warp*
     return i + 1;
 }
 
-bool is_product(const access_site* site) {
-    return site != nullptr && site->function->instructions[site->source].op == ptx::opcode::wgmma;
-}
-
-void report_read_by_product(const access_site& site, const warp* w, unsigned lane, std::uint64_t at, stamp read) {
-    launch_state& l = *w->host->launch;
-    const instruction_place here{site.function, site.source};
-    const access_site* const other = w->owner->checks->sites->by_id[check::site_of(read)];
-    const instruction_place there =
-        other != nullptr ? instruction_place{other->function, other->source} : instruction_place{};
-    if (count_again(l, check::race, product_race, false, here, there)) {
-        return;
-    }
-    finding_facts what;
-    what.check = check::race;
-    what.kind = product_race;
-    what.message = "shared memory is written while wgmma.mma_async may still read it: no wgmma.wait_group in between";
-    what.address = "shared memory + " + std::to_string(at);
-    what.allocation = shared_variable(l, at);
-    const access_facts now{access_text(site), here, w->owner->linear, thread_of(w, lane), {}};
-    const access_facts before{"wgmma.mma_async", there, w->owner->linear, check::warp_of(read) * lanes, {}};
-    report(l, std::move(what), now, &before);
-}
-
 } // namespace softgpu::machine

@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "softgpu/machine/code/access_site.hpp"
+#include "softgpu/machine/code/warpgroup_check.hpp"
 
 namespace softgpu::machine {
-
-// Kinds of check_warpgroup, in bits 16 and up of `more`; those below are the instruction's own.
-enum class warpgroup_check : std::uint32_t { product, commit, wait, touch, unfenced };
-inline constexpr unsigned warpgroup_check_shift = 16;
 
 // Of a block.
 struct product_checks {
@@ -36,10 +33,5 @@ struct product_checks {
 // product's; of a wait, immediate: groups that may still be under way; of touch: program_code::touches; of unfenced: the
 // register.
 const instruction* check_warpgroup(const instruction* i, std::byte* frame, warp* w);
-
-// Whether this is wgmma's site.
-bool is_product(const access_site* site);
-// A word that a product may still read is written; `read`: the word's stamp.
-void report_read_by_product(const access_site& site, const warp* w, unsigned lane, std::uint64_t at, check::stamp read);
 
 } // namespace softgpu::machine

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -28,6 +29,19 @@ namespace {
 constexpr std::uint64_t page = 4096;
 constexpr std::chrono::microseconds shortest_pause{20};
 constexpr std::chrono::microseconds longest_pause{1000};
+
+// Whether a process runs; one that has ended, and whose parent has not waited for it, does not.
+bool is_alive(int process) {
+    if (kill(process, 0) != 0) {
+        return errno != ESRCH;
+    }
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name_end = text.rfind(')'); // "PID (NAME) STATE ..."
+    return name_end == std::string::npos || name_end + 2 >= text.size() ||
+           (text[name_end + 2] != 'Z' && text[name_end + 2] != 'X');
+}
 
 } // namespace
 
@@ -59,7 +73,7 @@ void shared_event::wait(std::uint64_t record) const noexcept {
     auto pause = shortest_pause;
     while (!is_finished(record)) {
         const int recorder = state_->recorder;
-        if (kill(recorder, 0) != 0 && errno == ESRCH && !is_finished(record)) {
+        if (!is_alive(recorder) && !is_finished(record)) {
             report("an event of process " + std::to_string(recorder) + " will not happen: the process has ended");
             return;
         }

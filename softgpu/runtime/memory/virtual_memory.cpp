@@ -116,7 +116,8 @@ physical_handle create_physical(context& gpu, std::uint64_t bytes, const physica
     auto& all = home.part<virtual_memory>();
     auto made = std::make_shared<physical_memory>();
     if (p.handles == no_handle) {
-        if (all.common == nullptr) {
+        if (all.common == nullptr || bytes > common_bytes - all.common_used) {
+            all.common_used = 0;
             all.common = std::make_shared<memory::shared_file>(common_bytes);
         }
         made->file = all.common;

@@ -35,22 +35,22 @@ unsigned most_cluster_blocks(const card& device, const function_on_device& kerne
     return own != 0 ? std::min(own, limit) : limit;
 }
 
-dimensions cluster_of(const card& device, const function_on_device& kernel, const kernel_work& o) {
+dimensions cluster_of(const card& device, const function_on_device& kernel, const dimensions& grid,
+                      const dimensions& asked) {
     const dimensions needed = required(kernel);
-    if (!is_given(needed) && !is_given(o.cluster)) {
+    if (!is_given(needed) && !is_given(asked)) {
         require(!kernel.image.facts->needs_cluster, error::invalid_cluster_size);
         return {1, 1, 1};
     }
-    require(!is_given(needed) || !is_given(o.cluster) || are_equal(needed, o.cluster), error::invalid_cluster_size);
-    const dimensions cluster = is_given(needed) ? needed : o.cluster;
+    require(!is_given(needed) || !is_given(asked) || are_equal(needed, asked), error::invalid_cluster_size);
+    const dimensions cluster = is_given(needed) ? needed : asked;
     require(cluster.y != 0 && cluster.z != 0);
     if (count_of(cluster) == 1) {
         return cluster;
     }
     require(device.major >= 9, error::not_supported);
     require(count_of(cluster) <= most_cluster_blocks(device, kernel), error::invalid_cluster_size);
-    require(o.grid.x % cluster.x == 0 && o.grid.y % cluster.y == 0 && o.grid.z % cluster.z == 0,
-            error::invalid_cluster_size);
+    require(grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0, error::invalid_cluster_size);
     return cluster;
 }
 

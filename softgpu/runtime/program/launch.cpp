@@ -87,7 +87,7 @@ void require_launchable(context& gpu, kernel_work& work) {
     }
     require_configuration(gpu.device(), kernel, work);
     work.has_cluster = work.cluster.x != 0 || work.image.facts->cluster[0] != 0;
-    work.cluster = cluster_of(gpu.device(), kernel, work);
+    work.cluster = cluster_of(gpu.device(), kernel, work.grid, work.cluster);
     if (work.cooperative) {
         require(gpu.device().major >= 6, error::not_supported);
         require(count_of(work.grid) <= resident_blocks(gpu.device(), *work.image.facts, work),

@@ -26,8 +26,6 @@ struct kernel_work {
     std::vector<std::byte> parameters{}; // laid out as in the kernel's parameter space
 };
 
-[[nodiscard]] constexpr std::uint64_t count_of(const dimensions& d) noexcept { return std::uint64_t{d.x} * d.y * d.z; }
-
 // Loads the kernel, sets work.image, and checks the configuration. Throws failure, with the errors of a GPU, if the card does
 // not accept it.
 void require_launchable(context& gpu, kernel_work& work);

@@ -19,6 +19,8 @@
 
 namespace softgpu::runtime {
 
+[[nodiscard]] constexpr std::uint64_t count_of(const dimensions& d) noexcept { return std::uint64_t{d.x} * d.y * d.z; }
+
 class context;
 
 // The modules of a fat binary on a device: one, or one per unit of a program built with -rdc=true, linked.

@@ -10,7 +10,7 @@
 #include "warpfold/detail/element_count.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/gpu/scan/any_tiles_prefix.cuh"
+#include "warpfold/gpu/scan/grouped_prefix.cuh"
 #include "warpfold/gpu/scan/one_tile.cuh"
 #include "warpfold/tuning/scan.hpp"
 
@@ -53,7 +53,7 @@ struct general_plan {
     using elements_type = Elements;
     using A = typename Elements::A;
     using layout = general_layout<tuning::scan_policy<Kernels::value>, Elements::bytes>;
-    using prefix_type = any_tiles_prefix<A, Elements::options_type::segmented>;
+    using prefix_type = grouped_prefix<A, Elements::options_type::segmented>;
     static constexpr unsigned rows = layout::rows, most_warps = layout::warps;
     static constexpr unsigned tile = layout::of_block * rows; // elements, at most
     // Elements so large that a tile does not fit are read twice.

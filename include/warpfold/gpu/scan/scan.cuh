@@ -4,8 +4,8 @@
 //   kernel              plan, launch     chosen for                                        tile prefix
 //   one_tile_kernel     short.cuh        arrays of up to some 64 MiB                       all_tiles_prefix
 //   persistent_kernel   persistent.cuh   longer arrays                                     running_prefix
-//   one_tile_kernel     general.cuh      segments; elements or values of over 16 bytes     any_tiles_prefix
-//   counted_scan_kernel general.cuh      a number of elements that is on the device        any_tiles_prefix
+//   one_tile_kernel     general.cuh      segments; elements or values of over 16 bytes     grouped_prefix
+//   counted_scan_kernel general.cuh      a number of elements that is on the device        grouped_prefix
 #pragma once
 
 #include <algorithm>
@@ -49,8 +49,7 @@ struct scan_engine<On> {
 template <class T, class U, class A, class Policy>
 std::size_t scan_workspace_bytes(const Policy& policy, std::uint64_t n) {
     using Elements = scan_elements<const T*, U*, identity_map, sum, scan_options<A, A, no_segments, false, false>>;
-    std::size_t bytes =
-        any_tiles_prefix<A, false>::bytes(general_layout<Policy, Elements::bytes>::most_tiles(policy, n));
+    std::size_t bytes = grouped_prefix<A, false>::bytes(general_layout<Policy, Elements::bytes>::most_tiles(policy, n));
     if constexpr (!is_general_v<Elements>) {
         using Plan = persistent_plan<kernels_of<Policy>, Elements>;
         const std::uint64_t most = n + Elements::run;

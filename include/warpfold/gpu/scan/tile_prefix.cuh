@@ -9,9 +9,9 @@
 // The kernels differ in the policy by which they do this:
 //   policy            scans               a tile reads
 //   all_tiles_prefix  short.cuh           the totals of all tiles before it; up to 1,025 tiles
-//   grouped_prefix                        at most 32 tiles, 32 groups and one district prefix; any number of tiles
-//   any_tiles_prefix  general.cuh         as one of those two
+//   grouped_prefix    general.cuh         at most 32 tiles, 32 groups and one district prefix; any number of tiles
 //   running_prefix    persistent.cuh      the totals since its block's last tile; any number of tiles
+//   any_tiles_prefix                      as one of the first two
 // Compactions have the last three (gpu/compact/).
 // A policy has
 //   publish(total)             by all threads: makes the tile's total visible to later tiles

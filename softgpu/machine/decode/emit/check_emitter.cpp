@@ -7,8 +7,7 @@
 
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/matrix_plan.hpp"
-#include "softgpu/machine/inspect/bulk_checks.hpp"
-#include "softgpu/machine/inspect/warpgroup_checks.hpp"
+#include "softgpu/machine/code/warpgroup_check.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
@@ -313,7 +312,7 @@ instruction check_emitter::before_bulk(const ptx::instruction& i, const form& fm
         site.from = keep(other);
     }
     look.access = keep(site);
-    look.run = note_bulk_site;
+    look.run = handlers_.note_bulk_site;
     return look;
 }
 

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "softgpu/machine/code/bulk_operands.hpp"
+#include "softgpu/machine/code/reduction.hpp"
+#include "softgpu/machine/code/tensor_kinds.hpp"
 #include "softgpu/machine/decode/operands/operands.hpp"
-#include "softgpu/machine/run/bulk/reduction.hpp"
-#include "softgpu/machine/run/bulk/tensor_copy.hpp"
-#include "softgpu/machine/run/bulk/tensor_map_changes.hpp"
 
 namespace softgpu::machine {
 

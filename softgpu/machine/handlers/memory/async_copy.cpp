@@ -2,11 +2,12 @@
 // cp.async with its groups, and mbarrier. What they do stands in softgpu/machine/run/memory/async_copy.cpp; here addresses are found and
 // checked, lane by lane.
 #include "softgpu/machine/run/memory/async_copy.hpp"
+#include "softgpu/machine/code/reduction.hpp"
+#include "softgpu/machine/code/tensor_kinds.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
 #include "softgpu/machine/run/bulk/bulk_copy.hpp"
 #include "softgpu/machine/run/bulk/pending.hpp"
-#include "softgpu/machine/run/bulk/reduction.hpp"
 #include "softgpu/machine/run/bulk/tensor_copy.hpp"
 #include "softgpu/machine/run/bulk/tensor_map_changes.hpp"
 #include "softgpu/machine/run/memory/mbarrier.hpp"

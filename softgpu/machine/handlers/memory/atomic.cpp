@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // atom and red: read-modify-write on global memory with the host's own atomics, since other workers run other blocks; on
 // shared memory plainly, since one worker runs the whole block. Lanes go in order.
+#include "softgpu/machine/code/reduction.hpp"
 #include "softgpu/machine/handlers/arithmetic/floats.hpp"
 #include "softgpu/machine/handlers/arithmetic/half_formats.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/memory/access_cost.hpp"
 #include "softgpu/machine/handlers/type_dispatch.hpp"
 #include "softgpu/machine/run/bulk/bulk_copy.hpp"
-#include "softgpu/machine/run/bulk/reduction.hpp"
 #include "softgpu/machine/run/cluster/distributed.hpp"
 #include "softgpu/machine/run/memory/exchange_128.hpp"
 

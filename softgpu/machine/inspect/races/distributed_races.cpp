@@ -9,7 +9,7 @@
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"
-#include "softgpu/machine/run/cluster/distributed.hpp"
+#include "softgpu/machine/state/distributed_place.hpp"
 
 namespace softgpu::machine {
 
@@ -42,6 +42,9 @@ bool may_go_together(const access_site& now, stamp s, bool wrote) {
 bool is_ordered(const earlier& e, const warp* w, unsigned lane) {
     const block& b = *w->owner;
     if (e.block == b.linear) {
+        if (e.when.time >> check::serial_time_bits != b.checks->clock.serial()) {
+            return true; // before the block has begun to count anew, at a barrier
+        }
         event own = e.when;
         own.time -= b.view->global_offset;
         if (b.checks->clock.is_ordered(own, w->index, lane)) {
@@ -52,8 +55,14 @@ bool is_ordered(const earlier& e, const warp* w, unsigned lane) {
         return false;
     }
     check::release_graph& graph = w->host->launch->checks->graph;
+    if (graph.is_covered(e.block, e.when, *b.checks->record, w->index, lane, b.checks->released[w->index])) {
+        return true;
+    }
     const std::lock_guard lock(graph.mutex());
     return graph.is_ordered(e.block, e.when, *b.checks->record, [&](event by) {
+        if (by.time >> check::serial_time_bits != b.checks->clock.serial()) {
+            return true;
+        }
         by.time -= b.view->global_offset;
         return b.checks->clock.is_ordered(by, w->index, lane);
     });
@@ -121,14 +130,16 @@ void compare_own(const access_site& now, const warp* w, unsigned lane, block& wh
     if (s == 0 || time < where.checks->started) {
         return;
     }
-    earlier e{where.linear, {time + where.view->global_offset, check::warp_of(s), check::lane_of(s)}, s, wrote};
+    const std::uint64_t in_global = time + where.view->global_offset;
+    earlier e{where.linear, {in_global, check::warp_of(s), check::lane_of(s)}, s, wrote};
     if (check::is_under_way(s, where.checks->started)) {
         report_pair(*w->host->launch, where, at, not_there_yet,
                     {access_text(now), {now.function, now.source}, w->owner->linear, thread_of(w, lane), {}},
                     site_of(where, s), e);
         return;
     }
-    if (time <= where.view->time) { // else of a block before, or lanes of a warp that overwrote each other
+    // Else of a block before, of before the block has begun to count anew, or lanes of a warp that overwrote each other.
+    if (time <= where.view->time && in_global >> check::serial_time_bits == where.checks->clock.serial()) {
         compare(now, w, lane, where, at, byte_mask, e);
     }
 }

@@ -8,7 +8,7 @@
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/bulk_checks.hpp"
 #include "softgpu/machine/inspect/races/operation_races.hpp"
-#include "softgpu/machine/run/cluster/distributed.hpp"
+#include "softgpu/machine/state/distributed_place.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {

@@ -124,20 +124,28 @@ bool word_access::is_same_instruction(stamp s) const {
 void word_access::report_under_way(stamp s) {
     const access_site* const copy = site_before(s);
     const bool bulk = copy != nullptr && copy->source_places == nullptr;
-    report_copy(s, bulk ? "a copy to this word is under way: nobody has waited for its mbarrier" : not_waited_for);
+    report_copy(s, shared_race,
+                bulk ? "a copy to this word is under way: nobody has waited for its mbarrier" : not_waited_for);
 }
 
 void word_access::report_read_under_way(stamp s) {
-    report_copy(s, "a bulk copy still reads this word: its thread has not waited for the copy's group");
+    const access_site* const site = site_before(s);
+    if (site != nullptr && site->function->instructions[site->source].op == ptx::opcode::wgmma) {
+        report_copy(s, "race with wgmma",
+                    "shared memory is written while wgmma.mma_async may still read it: no wgmma.wait_group in between");
+    } else {
+        report_copy(s, shared_race,
+                    "a bulk copy still reads this word: its thread has not waited for the copy's group");
+    }
 }
 
-void word_access::report_copy(stamp s, const char* message) {
-    if (count_again(l_, check::race, shared_race, false, own_place(), place_before(s))) {
+void word_access::report_copy(stamp s, const char* kind, const char* message) {
+    if (count_again(l_, check::race, kind, false, own_place(), place_before(s))) {
         return;
     }
     finding_facts what;
     what.check = check::race;
-    what.kind = shared_race;
+    what.kind = kind;
     what.message = message;
     what.address = "shared memory + " + std::to_string(at_);
     what.allocation = shared_variable(l_, at_);

@@ -9,7 +9,6 @@
 #include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/races/operation_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
-#include "softgpu/machine/inspect/warpgroup_checks.hpp"
 
 namespace softgpu::machine {
 
@@ -65,9 +64,7 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
     }
     if (!in_global_ && check::may_be_under_way(read)) { // a product or a copy to global memory reads it
         const bool still = check::is_under_way(read, b_.checks->started);
-        if (writes && still && is_product(site_before(read))) {
-            report_read_by_product(site_, w_, lane, at, read);
-        } else if (writes && still) {
+        if (writes && still) {
             report_read_under_way(read);
         }
         if (writes || !still) {

@@ -75,7 +75,7 @@ private:
     void report_under_way(stamp s);
     // The lane writes what a copy to global memory still reads.
     void report_read_under_way(stamp s);
-    void report_copy(stamp s, const char* message);
+    void report_copy(stamp s, const char* kind, const char* message);
     void report_race(stamp s, bool of_write);
 
     const access_site& site_;

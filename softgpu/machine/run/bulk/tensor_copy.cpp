@@ -7,8 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "softgpu/machine/code/reduction.hpp"
+#include "softgpu/machine/code/tensor_kinds.hpp"
 #include "softgpu/machine/inspect/bulk_checks.hpp"
-#include "softgpu/machine/run/bulk/reduction.hpp"
 #include "softgpu/machine/run/bulk/targets.hpp"
 #include "softgpu/machine/run/bulk/tensor_walk.hpp"
 
@@ -20,11 +21,6 @@ using ptx::suffix;
 
 constexpr std::uint64_t box_alignment = 128; // of a box in shared memory
 constexpr std::int64_t unit = 16;            // bytes; a row begins at a multiple
-constexpr std::uint32_t walks_im2col = 1;
-constexpr unsigned operation_shift = 1;
-
-constexpr std::array operations{suffix::none, suffix::add,  suffix::min, suffix::max, suffix::inc,
-                                suffix::dec,  suffix::and_, suffix::or_, suffix::xor_};
 
 suffix element_type(tensor_type t, suffix op) {
     const bool bits = op == suffix::and_ || op == suffix::or_ || op == suffix::xor_;
@@ -134,14 +130,6 @@ const instruction* each_tile(const instruction* i, warp* w, const char* verb, Ma
 
 } // namespace
 
-std::uint32_t tensor_kind(const form& f) {
-    std::uint32_t operation = 0;
-    while (f.has(suffix::reduce) && operations[operation] != reduction_operation(f)) {
-        ++operation;
-    }
-    return (f.has(suffix::im2col) || f.has(suffix::im2col_no_offs) ? walks_im2col : 0) | operation << operation_shift;
-}
-
 const instruction* start_tensor_load(const instruction* i, std::byte* /*frame*/, warp* w) {
     return each_tile(
         i, w, "read", [](const bulk_lane& lane) { return lane.from(); },
@@ -157,7 +145,7 @@ const instruction* start_tensor_load(const instruction* i, std::byte* /*frame*/,
 }
 
 const instruction* start_tensor_store(const instruction* i, std::byte* /*frame*/, warp* w) {
-    const suffix op = operations[i->more >> bulk_kind_shift >> operation_shift];
+    const suffix op = tensor_operations[i->more >> bulk_kind_shift >> tensor_operation_shift];
     return each_tile(
         i, w, "write", [](const bulk_lane& lane) { return lane.to(); },
         [&](unsigned l, const bulk_lane& lane, const tensor_map& m, const std::shared_ptr<const tensor_tile>& t) {

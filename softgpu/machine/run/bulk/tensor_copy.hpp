@@ -3,17 +3,11 @@
 // map's address in the place of the address in global memory.
 #pragma once
 
-#include <cstdint>
-
-#include "softgpu/machine/code/form.hpp"
 #include "softgpu/machine/state/warp.hpp"
 
 namespace softgpu::machine {
 
-// What d.more has behind bulk_kind_shift: the walk and the reduction.
-[[nodiscard]] std::uint32_t tensor_kind(const form& f);
-
-// Handlers.
+// Handlers. `more`: code/tensor_kinds.hpp.
 const instruction* start_tensor_load(const instruction* i, std::byte* frame, warp* w);
 const instruction* start_tensor_store(const instruction* i, std::byte* frame, warp* w);
 

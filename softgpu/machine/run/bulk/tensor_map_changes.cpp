@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "softgpu/machine/code/tensor_kinds.hpp"
 #include "softgpu/machine/run/bulk/bulk_lanes.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/tensor_map.hpp"
@@ -13,11 +14,6 @@ namespace softgpu::machine {
 namespace {
 
 using ptx::suffix;
-
-constexpr std::array fields{suffix::none,           suffix::global_address, suffix::rank,
-                            suffix::box_dim,        suffix::global_dim,     suffix::global_stride,
-                            suffix::element_stride, suffix::elemtype,       suffix::interleave_layout,
-                            suffix::swizzle_mode,   suffix::fill_mode};
 
 // PTX's numbers of element types differ from the driver's.
 tensor_type element_type_of(std::uint64_t number) {
@@ -32,6 +28,11 @@ tensor_type element_type_of(std::uint64_t number) {
 bool change(tensor_map& m, suffix field, std::uint64_t dimension, std::uint64_t value) {
     if (dimension >= most_tensor_dimensions - (field == suffix::global_stride ? 1 : 0)) {
         return false;
+    }
+    const bool is_wide =
+        field == suffix::global_address || field == suffix::global_dim || field == suffix::global_stride;
+    if (!is_wide && value > (field == suffix::box_dim ? 0xFFFFu : 0xFEu)) {
+        value = 0xFE; // no field has it: the copy that uses the map says so
     }
     switch (field) {
     case suffix::global_address: m.address = value; break;
@@ -70,15 +71,6 @@ bool is_in_shared(const instruction* i) { return i->width[3] == 0; }
 
 } // namespace
 
-std::uint32_t tensor_map_field(const form& f) {
-    for (std::uint32_t k = 1; k < fields.size(); ++k) {
-        if (f.has(fields[k])) {
-            return k;
-        }
-    }
-    return 0;
-}
-
 const instruction* replace_in_tensor_map(const instruction* i, std::byte* /*frame*/, warp* w) {
     bool fine = true;
     each_lane(w->mask, [&](unsigned l) {
@@ -92,7 +84,7 @@ const instruction* replace_in_tensor_map(const instruction* i, std::byte* /*fram
         std::memcpy(&m, at, sizeof(m));
         const std::uint64_t dimension = lane.has(bulk_size) ? lane.size() : 0;
         if (m.mark != tensor_map_mark ||
-            !change(m, fields[i->more >> bulk_kind_shift], dimension, lane.value(bulk_from, i->width[2]))) {
+            !change(m, tensor_map_fields[i->more >> bulk_kind_shift], dimension, lane.value(bulk_from, i->width[2]))) {
             raise(w, i, fault_kind::trap,
                   m.mark != tensor_map_mark ? "there is no tensor map here" : "a tensor map has no such dimension",
                   1u << l);

@@ -32,22 +32,6 @@ std::uint64_t generic_address(const launch_state& l, std::uint64_t at) {
 
 } // namespace
 
-std::uint64_t shared_cluster_address(const launch_state& l, std::uint64_t generic) {
-    return is_in_cluster_window(l, generic) ? generic - l.memory->cluster_window() + own_window_bytes
-                                            : generic - l.memory->shared_window();
-}
-
-std::optional<distributed_place> find_distributed(const block& from, std::uint64_t at) {
-    const std::uint64_t rank = at >> cluster_rank_shift;
-    if (rank == 0) {
-        return distributed_place{const_cast<block*>(&from), at};
-    }
-    if (rank > from.group->members.size()) {
-        return std::nullopt;
-    }
-    return distributed_place{from.group->members[rank - 1], at & cluster_offset_bits};
-}
-
 std::optional<distributed_place> locate_distributed(const instruction* i, warp* w, unsigned lane, std::uint64_t at,
                                                     std::uint64_t bytes, std::uint64_t alignment, const char* verb) {
     const launch_state& l = *w->host->launch;

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Distributed shared memory: the addresses of .shared::cluster (state/cluster.hpp), and the generic ones of the windows by
-// rank.
+// Accesses to distributed shared memory (state/distributed_place.hpp).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/state/distributed_place.hpp"
 
 namespace softgpu::machine {
 
-struct distributed_place {
-    block* owner = nullptr;
-    std::uint64_t offset = 0;
-};
-
-// Whether a generic address is in shared memory by rank.
-inline bool is_in_cluster_window(const launch_state& l, std::uint64_t at) {
-    return at - l.memory->cluster_window() < memory::device_memory::cluster_window_bytes;
-}
-// The address in .shared::cluster of a generic address of shared memory.
-std::uint64_t shared_cluster_address(const launch_state& l, std::uint64_t generic);
-
-// What an address in .shared::cluster names; its offset may be out of bounds. nothing: no block of the cluster.
-std::optional<distributed_place> find_distributed(const block& from, std::uint64_t at);
-// The same for an access of a lane. nothing: a fault was raised.
+// What an address in .shared::cluster names, for an access of a lane. nothing: a fault was raised.
 std::optional<distributed_place> locate_distributed(const instruction* i, warp* w, unsigned lane, std::uint64_t at,
                                                     std::uint64_t bytes, std::uint64_t alignment, const char* verb);
 // The same for the lanes of a mask. `generic`: the addresses are. `each`: where the lanes' bytes are. Counts what is not

@@ -8,7 +8,6 @@
 
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/module/source_place.hpp"
-#include "softgpu/machine/run/cluster/cluster_barrier.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
 #include "softgpu/memory/peers.hpp"
 
@@ -188,7 +187,8 @@ std::string described_split(const warp& w, const split& s) {
     }
     case waiting::no: break;
     }
-    if (s.pc->run == wait_for_cluster) {
+    const ptx::instruction& at = code.source->instructions[s.pc->source];
+    if (at.op == ptx::opcode::barrier && at.has(ptx::suffix::cluster)) {
         return "wait at the cluster's barrier" + line_of(w, code, s.pc->source);
     }
     return described_poll(w, s);

@@ -8,8 +8,6 @@
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/profile.hpp"
-#include "softgpu/machine/run/bulk/pending.hpp"
-#include "softgpu/machine/run/cluster/cluster_barrier.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
@@ -294,10 +292,6 @@ const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_o
     w->live &= ~gone;
     block* const b = w->owner;
     b->threads_live -= count_lanes(gone);
-    leave_cluster(w, gone);
-    if (!w->outgoing.empty()) [[unlikely]] {
-        leave_outgoing(w, gone);
-    }
     for (std::uint32_t j = w->join_index; j != 0; j = w->joins[j].parent) {
         w->joins[j].expected &= ~gone;
     }

@@ -41,7 +41,7 @@ cluster_question question(context& gpu, const void* kernel, const int* answer, c
     }
     const auto threads = static_cast<int>(count_of(c->block));
     require(threads > 0);
-    const dimensions cluster = cluster_of(gpu.device(), here, work);
+    const dimensions cluster = cluster_of(gpu.device(), here, work.grid, work.cluster);
     return {.kernel = &here,
             .resident = occupancy(gpu, kernel, threads, c->dynamic_shared_bytes),
             .cluster_blocks = static_cast<unsigned>(count_of(cluster)),

@@ -73,6 +73,9 @@ void solve_side(cublasSideMode_t side, cublasOperation_t op_a, const stored_matr
             out(row, column) = factor == T{} ? T{} : factor * out(row, column);
         }
     }
+    if (factor == T{}) {
+        return; // A is not read
+    }
     if (side == CUBLAS_SIDE_LEFT) {
         for (std::int64_t column = 0; column < out.columns; ++column) {
             solve<T>(a, op_a, [&](std::int64_t i) -> T& { return out(i, column); });

@@ -228,7 +228,7 @@ void finish_complex(const product_run& run, std::int64_t number, const std::vect
     for (std::int64_t column = 0; column < run.n; ++column) {
         for (std::int64_t row = 0; row < run.m; ++row) {
             const T alpha(run.alpha_of(number, row)), beta(run.beta_of(row));
-            const T product = alpha * sums[static_cast<std::size_t>(row + column * run.m)];
+            const T product = alpha == T{} ? T{} : alpha * sums[static_cast<std::size_t>(row + column * run.m)];
             to[place_in(run.d, row, column)] =
                 beta == T{} ? product : product + beta * from[place_in(run.c, row, column)];
         }

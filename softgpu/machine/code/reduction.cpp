@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/run/bulk/reduction.hpp"
+#include "softgpu/machine/code/reduction.hpp"
 
 #include <array>
 #include <bit>

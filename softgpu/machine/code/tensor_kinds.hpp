@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What instruction::more of tensor copies and of tensormap.replace has behind bulk_kind_shift.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "softgpu/machine/code/form.hpp"
+
+namespace softgpu::machine {
+
+// Of a tensor copy: how it walks, and its reduction, an index into tensor_operations.
+inline constexpr std::uint32_t walks_im2col = 1;
+inline constexpr unsigned tensor_operation_shift = 1;
+inline constexpr std::array tensor_operations{ptx::suffix::none, ptx::suffix::add, ptx::suffix::min,
+                                              ptx::suffix::max,  ptx::suffix::inc, ptx::suffix::dec,
+                                              ptx::suffix::and_, ptx::suffix::or_, ptx::suffix::xor_};
+[[nodiscard]] std::uint32_t tensor_kind(const form& f);
+
+// Of tensormap.replace: the field that it changes, an index into tensor_map_fields; 0: there is none such.
+inline constexpr std::array tensor_map_fields{
+    ptx::suffix::none,           ptx::suffix::global_address, ptx::suffix::rank,
+    ptx::suffix::box_dim,        ptx::suffix::global_dim,     ptx::suffix::global_stride,
+    ptx::suffix::element_stride, ptx::suffix::elemtype,       ptx::suffix::interleave_layout,
+    ptx::suffix::swizzle_mode,   ptx::suffix::fill_mode};
+[[nodiscard]] std::uint32_t tensor_map_field(const form& f);
+
+} // namespace softgpu::machine
