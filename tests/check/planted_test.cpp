@@ -122,6 +122,13 @@ TEST_P(Planted, TwinIsSilent) {
     EXPECT_TRUE(o.report["findings"].empty()) << o.text;
 }
 
+TEST_P(Planted, TwinRunsUnderEachCheckAlone) {
+    for (const char* const check : {"memory", "race", "init", "sync"}) {
+        const outcome o = run(GetParam().name + " fixed", std::string("--check ") + check, GetParam().program);
+        EXPECT_EQ(o.status, 0) << check << ": " << o.text;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Planted, testing::ValuesIn(all_expectations()),
                          [](const auto& which) { return which.param.name; });
 
