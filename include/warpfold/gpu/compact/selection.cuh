@@ -25,7 +25,7 @@ struct compact_layout<selection<In, Out, Rejected, Test>> {
     using task_type = selection<In, Out, Rejected, Test>;
     using local_type = unsigned;
     using total_type = std::uint64_t;
-    using prefix_type = any_tiles_prefix<total_type, false>;
+    using prefix_type = any_tiles_prefix<total_type>;
     using T = element_t<In>;
     static constexpr std::size_t read_bytes = sizeof(T);
     static constexpr std::size_t bytes =

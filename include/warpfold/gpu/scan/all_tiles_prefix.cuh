@@ -10,14 +10,13 @@
 
 namespace warpfold::detail {
 
-template <class A, bool Segmented = false>
+template <class A>
 class all_tiles_prefix {
 public:
     static constexpr unsigned most_tiles = warp::lanes * tiles_in_group + 1;
-    using total_type = tile_total<A, Segmented>;
 
     struct storage {
-        alignas(total_type) unsigned char of_group[warp::lanes * sizeof(total_type)];
+        alignas(A) unsigned char of_group[warp::lanes * sizeof(A)];
     };
 
     // Bytes of memory: a counter and the slots.
@@ -30,12 +29,12 @@ public:
                                 bool ordered = false)
         : left_(static_cast<unsigned*>(memory)),
           slots_(reinterpret_cast<flagged_slot<A>*>(static_cast<unsigned char*>(memory) + 16)),
-          of_group_(reinterpret_cast<total_type*>(shared.of_group)),
+          of_group_(reinterpret_cast<A*>(shared.of_group)),
           tiles_(tiles),
           private_(with_private),
           ordered_(ordered) {}
 
-    __device__ void publish(const total_type& total) const {
+    __device__ void publish(const A& total) const {
         const unsigned tile = blockIdx.x;
         if (private_) {
             for (unsigned reader = tile + 1 + threadIdx.x; reader < tiles_; reader += blockDim.x) {
@@ -48,19 +47,18 @@ public:
     }
 
     template <class First, class Op>
-    __device__ total_type before(const total_type& total, const First& first, const Op& op) {
+    __device__ A before(const A& total, const First& first, const Op& op) {
         const unsigned tile = blockIdx.x, groups = (tile + tiles_in_group - 1) / tiles_in_group;
         const unsigned warps = blockDim.x / warp::lanes, lane = threadIdx.x % warp::lanes;
         auto* const mine = (private_ ? slots_ + slots_before(tile) : slots_) + lane;
         for (unsigned g = threadIdx.x / warp::lanes; g < groups; g += warps) {
             const unsigned count = min(tiles_in_group, tile - g * tiles_in_group);
             auto* const source = &mine[g * tiles_in_group];
-            total_type of_tile = total;
+            A of_tile = total;
             if (lane < count) {
                 slot_reader<A> words{};
-                words.wait(source);
+                of_tile = words.wait(source);
                 fence();
-                of_tile = total_in<total_type>(words);
                 if (private_) {
                     detail::reset_slot(source);
                 }
@@ -82,7 +80,7 @@ public:
             }
             return total;
         }
-        total_type earlier = fold_lanes(of_group_[lane < groups ? lane : groups - 1], groups, op);
+        A earlier = fold_lanes(of_group_[lane < groups ? lane : groups - 1], groups, op);
         if constexpr (has_first) {
             earlier = op(first, earlier);
         }
@@ -113,7 +111,7 @@ private:
 
     unsigned* left_;
     flagged_slot<A>* slots_;
-    total_type* of_group_;
+    A* of_group_;
     unsigned tiles_;
     bool private_, ordered_;
     unsigned left_before_ = 0; // in thread 0: so many tiles had read their slots before this one

@@ -12,14 +12,12 @@
 
 namespace warpfold::detail {
 
-template <class A, bool Segmented>
+template <class A>
 class any_tiles_prefix {
-    using few_type = all_tiles_prefix<A, Segmented>;
-    using many_type = grouped_prefix<A, Segmented>;
+    using few_type = all_tiles_prefix<A>;
+    using many_type = grouped_prefix<A, false>;
 
 public:
-    using total_type = tile_total<A, Segmented>;
-
     union storage {
         typename few_type::storage few;
         typename many_type::storage many;
@@ -38,7 +36,7 @@ public:
           many_(memory, shared.many, tiles, ordered),
           are_few_(tiles > tiles_in_group && tiles <= few_type::most_tiles) {}
 
-    __device__ void publish(const total_type& total) const {
+    __device__ void publish(const A& total) const {
         if (are_few_) {
             few_.publish(total);
         } else {
@@ -46,7 +44,7 @@ public:
         }
     }
     template <class First, class Op>
-    __device__ total_type before(const total_type& total, const First& first, const Op& op) {
+    __device__ A before(const A& total, const First& first, const Op& op) {
         return are_few_ ? few_.before(total, first, op) : many_.before(total, first, op);
     }
     __device__ void release() const {

@@ -27,8 +27,8 @@ struct general_layout {
     static constexpr std::uint64_t of_block =
         std::uint64_t{run} * warp::lanes * warps; // elements in a row of each warp
 
-    // How many rows a warp has. Short arrays are one block's; longer ones get as many blocks as read each other's totals
-    // directly, until tiles have become as large as they can.
+    // How many rows a warp has. Short arrays are one block's; longer ones get as many blocks as the policy says, and then
+    // tiles grow, until they have become as large as they can.
     static unsigned rows_of(const Policy& policy, std::uint64_t n) {
         const std::uint64_t all = (n + of_block - 1) / of_block;
         const std::uint64_t wanted =
