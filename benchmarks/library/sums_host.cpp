@@ -46,6 +46,11 @@ void over(benchmark::State& state, const std::vector<float>& in, const Work& wor
     }
     state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * in.size() * sizeof(float)));
 }
+// The bytes of segmented sums: elements, offsets and results.
+void count_segments(benchmark::State& state, std::size_t segments) {
+    state.SetBytesProcessed(
+        static_cast<std::int64_t>(state.iterations() * (count * sizeof(float) + segments * 2 * sizeof(float))));
+}
 
 void reading(benchmark::State& state) {
     over(state, data(false), [](const auto& in) { return bench::read_all(two, in.data(), in.size() * sizeof(float)); });
@@ -85,6 +90,7 @@ void segments(benchmark::State& state) {
         segmented_reduce(two, in.data(), offsets.data(), offsets.size() - 1, out.data());
         return out[0];
     });
+    count_segments(state, offsets.size() - 1);
 }
 void segments_onetbb(benchmark::State& state) {
     const auto offsets = offsets_each(static_cast<std::uint64_t>(state.range(0)));
@@ -95,6 +101,7 @@ void segments_onetbb(benchmark::State& state) {
         });
         return out[0];
     });
+    count_segments(state, offsets.size() - 1);
 }
 
 } // namespace

@@ -122,7 +122,36 @@ TEST(ScanHost, TheSameBitsForAnyNumberOfThreads) {
     }
 }
 
-// More than stays in a cache, from and to addresses that are not aligned.
+#if defined(WARPFOLD_HOST_VECTORS) && defined(WARPFOLD_AVX2)
+// A machine's scans take its widest vectors: the narrower ones are called here.
+TYPED_TEST(ScanOnHost, TwoAndFourRunsSideBySideHaveTheSameBits) {
+    using lane = typename detail::lane_of<TypeParam>::type;
+    constexpr std::size_t runs = detail::scan_runs<lane>, length = detail::scan_run;
+    if (!detail::has_avx512()) {
+        GTEST_SKIP() << "this machine has no AVX-512";
+    }
+    std::vector<lane> x(runs * length), before(runs), two(x.size()), four(x.size());
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        x[k] = static_cast<lane>(100 * std::sin(static_cast<double>(k) + 1));
+        before[k / length] = static_cast<lane>(k + 7);
+    }
+    const auto* const next = reinterpret_cast<const char*>(x.data());
+    const auto none = detail::nothing_to_add<lane>;
+    const auto check = [&](bool inclusive) {
+        EXPECT_TRUE(tests::same_bits(two, four));
+        for (std::size_t r = 0; r < runs; ++r) {
+            EXPECT_EQ(two[r * length], inclusive ? static_cast<lane>(before[r] + x[r * length]) : before[r]);
+        }
+    };
+    detail::scan_two_runs<true, runs, length>(x.data(), before.data(), two.data(), next, none);
+    detail::scan_four_runs<true, runs, length>(x.data(), before.data(), four.data(), next, none);
+    check(true);
+    detail::scan_two_runs<false, runs, length>(x.data(), before.data(), two.data(), next, none);
+    detail::scan_four_runs<false, runs, length>(x.data(), before.data(), four.data(), next, none);
+    check(false);
+}
+#endif
+
 // What documentation says of the order: a block of 16 bytes is scanned in doubling steps, and what stands before it is
 // added; a run is folded in lanes of 32 bytes, and these by halves. In all vectors, wide or not, and without.
 template <class T>
@@ -202,6 +231,25 @@ TEST(ScanHost, SumsOfNegativeZerosAreNegative) {
     EXPECT_TRUE(tests::same_bits(got, x));
 }
 
+TEST(ScanHost, NonTemporalCopiesOfAnyLengthAndAlignment) {
+    std::vector<unsigned char> from(400), to(600);
+    for (std::size_t k = 0; k < from.size(); ++k) {
+        from[k] = static_cast<unsigned char>(k * 7 + 1);
+    }
+    for (std::size_t shift = 0; shift < 64; ++shift) {
+        for (std::size_t bytes = 0; bytes < 200; ++bytes) {
+            std::fill(to.begin(), to.end(), 0);
+            detail::copy_non_temporal(to.data() + 64 + shift, from.data() + shift / 3, bytes);
+            detail::non_temporal_fence();
+            std::vector<unsigned char> expected(to.size());
+            std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(shift / 3), bytes,
+                        expected.begin() + static_cast<std::ptrdiff_t>(64 + shift));
+            ASSERT_EQ(to, expected) << shift << ' ' << bytes;
+        }
+    }
+}
+
+// More than stays in a cache, from and to addresses that are not aligned.
 TEST(ScanHost, Long) {
     const std::uint64_t n = 3000001;
     const auto x = tests::any_numbers<std::uint32_t>(n + 1, 2);

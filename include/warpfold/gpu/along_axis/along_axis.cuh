@@ -149,6 +149,7 @@ private:
     template <class A, class T, class R, class Map, class Op, class Result>
     static void run(const On& on, const T* in, const axis_plan& plan, R* out, const Map& map, const Op& op,
                     const Result& result, const char* call) {
+        const call_device scope;
         const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
         const std::uint64_t blocks =
             std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;

@@ -64,6 +64,7 @@ private:
     template <bool Inclusive, class A, class T, class R, class Op, class Map, class Result>
     static void scan(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Map& map,
                      const A& first, const Result& result, const char* call) {
+        const call_device scope;
         const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
         constexpr unsigned threads = lanes_threads<Kernels, A>;
         const std::uint64_t blocks =

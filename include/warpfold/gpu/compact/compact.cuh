@@ -11,6 +11,7 @@
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/compact/kernel.cuh"
 #include "warpfold/gpu/compact/keyed_fold.cuh"
+#include "warpfold/gpu/compact/keyed_ranges.cuh"
 #include "warpfold/gpu/compact/long_selection.cuh"
 #include "warpfold/gpu/compact/run_lengths.cuh"
 #include "warpfold/gpu/compact/selection.cuh"
@@ -20,10 +21,22 @@ namespace warpfold::detail {
 template <class Policy, class Layout>
 using compact_shape_of = compact_shape<kernels_of<Policy>, Layout>;
 
+// Whether the kernel of ranges is for this task: arrays that are read in vectors of 16 bytes.
+template <class Task>
+inline constexpr bool has_keyed_ranges_v = false;
+template <class A, class Keys, class Values, class KeysOut, class ValuesOut, class Op, class Equal>
+inline constexpr bool has_keyed_ranges_v<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>> =
+    in_vectors_v<Keys> && (in_vectors_v<Values> || std::is_same_v<Values, all_ones>)&&sizeof(A) <= 16;
+
 // Whether n elements, of each of which so many bytes are read, have the persistent kernel.
 template <class Policy>
 bool is_long(const Policy& policy, std::uint64_t n, std::size_t bytes) {
     return n >= policy.persistent_min_bytes / bytes;
+}
+// Whether so many have the kernel of ranges.
+template <class Plan, class Policy>
+bool in_ranges(const Policy& policy, std::uint64_t n) {
+    return n >= (Plan::has_values ? policy.ranges_min_bytes : policy.ranges_min_key_bytes) / Plan::read_bytes;
 }
 
 // Bytes of workspace that are enough for any such task of up to n elements.
@@ -36,6 +49,12 @@ std::size_t compact_workspace_bytes(const Policy& policy, std::uint64_t n) {
         if (detail::is_long(policy, n, sizeof(typename Layout::T) + 16)) { // the largest stencil
             using Plan = long_selection_plan<kernels_of<Policy>, Task, known_count, std::uint64_t*>;
             bytes = std::max(bytes, Plan::ring_type::bytes(Plan::slots_of(~std::uint64_t{0}))); // for any tiles
+        }
+    }
+    if constexpr (has_keyed_ranges_v<Task>) {
+        using Plan = keyed_ranges_plan<kernels_of<Policy>, Task, known_count, std::uint64_t*>;
+        if (Plan::fits && detail::in_ranges<Plan>(policy, n)) {
+            bytes = std::max(bytes, Plan::exchange_bytes);
         }
     }
     return (bytes + 15) / 16 * 16 + sizeof(std::uint64_t);
@@ -61,6 +80,7 @@ private:
     template <class Task, class Count, class Place>
     static void launch(const On& on, const Task& task, const Count& count, const Place& place, std::uint64_t* got,
                        const char* call) {
+        const call_device scope;
         if constexpr (has_long_selection_v<Task>) {
             using Plan = long_selection_plan<kernels_of<policy>, Task, Count, Place>;
             const unsigned shift = shift_of<Plan::run>(task.in);
@@ -70,10 +90,21 @@ private:
                 return;
             }
         }
+        if constexpr (has_keyed_ranges_v<Task>) {
+            using Plan = keyed_ranges_plan<kernels_of<policy>, Task, Count, Place>;
+            if constexpr (Plan::fits) {
+                const unsigned shift = shift_of<Plan::run>(task.keys);
+                if (detail::in_ranges<Plan>(detail::policy_of<tuning::compact_policy<>>(on), count.most) &&
+                    is_aligned(task.keys, shift) && are_values_aligned(task.values, shift)) {
+                    launch_ranges<Plan>(on, task, count, place, shift, got, call);
+                    return;
+                }
+            }
+        }
         using Plan = compact_plan<kernels_of<policy>, Task, Count, Place>;
         using Layout = typename Plan::layout;
         using Shape = typename Plan::shape;
-        const unsigned shift = shift_of<Shape::run>(Layout::first_input(task));
+        const unsigned shift = shift_of<Shape::vector>(Layout::first_input(task));
         const unsigned tiles = checked_tiles(Shape::tiles_of(count.most, shift), call);
         const call_memory memory(on, Layout::prefix_type::bytes(tiles), got != nullptr ? sizeof(std::uint64_t) : 0,
                                  call);
@@ -98,6 +129,19 @@ private:
         fetch_number(on, memory, got);
     }
 
+    template <class Plan, class Task, class Count, class Place>
+    static void launch_ranges(const On& on, const Task& task, const Count& count, const Place& place, unsigned shift,
+                              std::uint64_t* got, const char* call) {
+        constexpr auto kernel = &keyed_ranges_kernel<Plan>;
+        const kernel_properties facts = persistent_properties<kernel, Plan>();
+        const unsigned blocks = Plan::blocks_of(Plan::tiles_of(count.most, shift), Plan::most_blocks);
+        const call_memory memory(on, Plan::exchange_bytes, got != nullptr ? sizeof(std::uint64_t) : 0, call);
+        Plan plan{task, count, place, memory.slots(), facts.has_fallback_shared, shift};
+        place_number(plan, memory, got);
+        launch_persistent_blocks<kernel>(facts, blocks, on.stream, plan);
+        fetch_number(on, memory, got);
+    }
+
     // Where the kernel writes the number of results that the call returns, and its way back.
     template <class Plan>
     static void place_number(Plan& plan, const call_memory& memory, const std::uint64_t* got) {
@@ -119,6 +163,13 @@ private:
     template <class T>
     static bool is_aligned(const T* in, unsigned shift) {
         return (reinterpret_cast<std::uintptr_t>(in) - shift * sizeof(T)) % 16 == 0;
+    }
+    template <class Values>
+    static bool are_values_aligned(const Values& values, unsigned shift) {
+        if constexpr (std::is_pointer_v<Values>) {
+            return is_aligned(values, shift);
+        }
+        return true;
     }
     template <class Test>
     static bool is_test_aligned(const Test& test, unsigned shift) {

@@ -20,6 +20,7 @@ namespace warpfold::detail {
 //   layout      run and bytes of the elements; `first_input(task)`, which decides where tiles begin
 //   prefetch(task, rows, tiles)   asks the L2 cache for the inputs of the tile `tiles` further on; may be missing
 //   tiles_of(kernels), few_registers   how large tiles are, and whether so many blocks can be resident
+//   staged_arrays   how many arrays are read by way of shared memory; 0: none, each thread has several runs
 //   local_type, total_type   totals in a tile, and of all tiles; sums(task) joins either
 //   prefix_type              the tile prefix of total_type
 //   total(r)    of the run in row r
@@ -35,23 +36,30 @@ template <class Kernels, class Layout>
 struct compact_shape {
     static constexpr tuning::compact_tiles tiles = Layout::tiles_of(Kernels::value);
     static constexpr std::size_t bytes = Layout::bytes;
-    static constexpr unsigned vector = scan_run_of(Layout::read_bytes);
-    // A run is a vector of the input, unless it makes tiles larger than twice the policy's.
-    static constexpr unsigned run = vector * bytes <= 2 * tiles.bytes_per_thread ? vector : 1;
-    static constexpr unsigned rows =
-        run * bytes >= tiles.bytes_per_thread ? 1 : static_cast<unsigned>(tiles.bytes_per_thread / (run * bytes));
+    // A vector of the input, unless it makes tiles larger than twice the policy's.
+    static constexpr unsigned vector =
+        scan_run_of(Layout::read_bytes) * bytes <= 2 * tiles.bytes_per_thread ? scan_run_of(Layout::read_bytes) : 1;
+    static constexpr unsigned vectors =
+        vector * bytes >= tiles.bytes_per_thread ? 1 : static_cast<unsigned>(tiles.bytes_per_thread / (vector * bytes));
+    // A run is as long as a thread's elements where they are staged, up to the bits of a word; else a vector.
+    static constexpr unsigned run_of(unsigned run) {
+        return Layout::staged_arrays == 0 || 2 * run > vector * vectors || 2 * run > 32 ? run : run_of(2 * run);
+    }
+    static constexpr unsigned run = run_of(vector), rows = vector * vectors / run;
 
     static constexpr unsigned threads_of(unsigned threads) {
-        return threads == warp::lanes || threads * rows * run * bytes <= 36864
+        return threads == warp::lanes ||
+                       threads * rows * run * bytes * (run == vector ? 1 : Layout::staged_arrays) <= 36864
                    ? threads
                    : threads_of(threads / 2 / warp::lanes * warp::lanes);
     }
     static constexpr unsigned threads = threads_of(Kernels::value.block_threads), warps = threads / warp::lanes;
     static constexpr unsigned tile = threads * rows * run; // elements
+    using rows_type = tile_rows<run, rows, vector>;
     static_assert(tile * bytes <= 36864, "elements of more than 1,152 bytes");
 
     // No array of n elements has more, wherever it begins.
-    WARPFOLD_HD static constexpr std::uint64_t tiles_of(std::uint64_t n, unsigned shift = run - 1) {
+    WARPFOLD_HD static constexpr std::uint64_t tiles_of(std::uint64_t n, unsigned shift = vector - 1) {
         return n == 0 ? 1 : (n + shift + tile - 1) / tile;
     }
 };
@@ -76,7 +84,7 @@ template <class Plan>
 __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) compact_kernel(const Plan plan) {
     using Layout = typename Plan::layout;
     using Shape = typename Plan::shape;
-    using Rows = tile_rows<Shape::run, Shape::rows>;
+    using Rows = typename Shape::rows_type;
     using Tile = compact_tile<typename Plan::task_type, Shape>;
     using Local = typename Layout::local_type;
     using Total = typename Layout::total_type;

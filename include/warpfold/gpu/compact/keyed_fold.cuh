@@ -97,6 +97,7 @@ struct compact_layout<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>
         {sizeof(Key), sizeof(Value), sizeof(element_written_t<KeysOut, Key>), sizeof(element_written_t<ValuesOut, A>)});
     static constexpr tuning::compact_tiles tiles_of(const tuning::compact_kernels& kernels) { return kernels.keyed; }
     static constexpr bool few_registers = sizeof(Key) <= 8 && sizeof(Value) <= 8 && sizeof(A) <= 8;
+    static constexpr unsigned staged_arrays = 2;
 
     static const Keys& first_input(const task_type& task) { return task.keys; }
     template <class Rows>
@@ -116,12 +117,15 @@ public:
     using Key = element_t<Keys>;
     using KeyOut = element_written_t<KeysOut, Key>;
     using ValueOut = element_written_t<ValuesOut, A>;
-    using Rows = tile_rows<Shape::run, Shape::rows>;
+    using Rows = typename Shape::rows_type;
     using local_type = keyed_total<A, unsigned>;
     using total_type = keyed_total<A, std::uint64_t>;
 
+    // Keys and values of the tile where runs are staged, and later the results.
+    static constexpr std::size_t keys_bytes = (Rows::staging_bytes(sizeof(Key), Shape::threads) + 15) / 16 * 16,
+                                 staging = keys_bytes + Rows::staging_bytes(sizeof(element_t<Values>), Shape::threads);
     struct storage {
-        alignas(16) unsigned char results[Shape::tile * Shape::bytes + 16];
+        alignas(16) unsigned char results[std::max(staging, Shape::tile* Shape::bytes + 16)];
         bool joins; // the first element belongs to a run that begins in an earlier tile
         bool open;  // the last run goes on in the next tile
     };
@@ -130,10 +134,13 @@ public:
         : task_(task), rows_(rows), shared_(shared) {
         check_operation<Op, A>();
         check_operation<Equal, Key>();
-        rows.load(task.keys, keys_);
-        rows.load(task.values, values_);
-        detail::find_heads(rows, task.keys, keys_, task.equal, heads_);
-        detail::find_tails(rows, task.keys, keys_, task.equal, heads_, tails_);
+        rows.start(task.keys, shared.results);
+        rows.start(task.values, shared.results + keys_bytes);
+        const Key edge = rows.edge(task.keys);
+        rows.template take<1>(task.keys, shared.results, keys_);
+        detail::find_heads(rows, edge, keys_, task.equal, heads_);
+        detail::find_tails(rows, edge, keys_, task.equal, heads_, tails_);
+        rows.take(task.values, shared.results + keys_bytes, values_);
         if (threadIdx.x == 0) {
             shared.joins = blockIdx.x != 0 && (heads_[0] & 1) == 0;
         }

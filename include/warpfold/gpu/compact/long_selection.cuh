@@ -10,7 +10,7 @@
 #include "warpfold/gpu/compact/long_selection_plan.cuh"
 #include "warpfold/gpu/compact/staged_results.cuh"
 #include "warpfold/gpu/compact/tile_rows.cuh"
-#include "warpfold/gpu/compact/warp_part.cuh"
+#include "warpfold/gpu/compact/warp_elements.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/scan/persistent_block.cuh"
@@ -24,7 +24,7 @@ public:
     using Task = selection<In, Out, Rejected, Test>;
     using T = element_t<In>;
     using S = typename Plan::test_type::S;
-    using Part = warp_part_of_tile<Plan::run, Plan::rows, Plan::warps>;
+    using Part = warp_elements<Plan::run, Plan::rows>;
     static constexpr unsigned run = Plan::run, rows = Plan::rows;
 
     __device__ long_selection_part(const Plan& plan, std::uint64_t n, unsigned tiles, uint4* stages)
@@ -118,7 +118,8 @@ private:
     };
 
     [[nodiscard]] __device__ Part part(unsigned tile) const {
-        return {plan_.shift, n_, tile, tile < whole_tiles_ && (tile != 0 || plan_.shift == 0)};
+        return {plan_.shift, n_, std::uint64_t{tile} * Plan::warps + threadIdx.x / warp::lanes,
+                tile < whole_tiles_ && (tile != 0 || plan_.shift == 0)};
     }
     [[nodiscard]] __device__ unsigned char* memory(unsigned stage) const { return memory_ + stage * Plan::stage_bytes; }
     [[nodiscard]] __device__ T* elements(unsigned stage) const {

@@ -74,6 +74,7 @@ struct compact_layout<keyed_fold<A, Keys, all_ones, KeysOut, Lengths, Op, Equal>
         return sizeof(Key) < 4 ? kernels.narrow : kernels.wide;
     }
     static constexpr bool few_registers = sizeof(Key) <= 16;
+    static constexpr unsigned staged_arrays = 1;
 
     static const Keys& first_input(const task_type& task) { return task.keys; }
     template <class Rows>
@@ -91,7 +92,7 @@ public:
     using Key = element_t<Keys>;
     using KeyOut = element_written_t<KeysOut, Key>;
     using Length = element_written_t<Lengths, A>;
-    using Rows = tile_rows<Shape::run, Shape::rows>;
+    using Rows = typename Shape::rows_type;
     static_assert(Shape::tile < 0xffff && sizeof(Length) <= 16);
 
     struct storage {
@@ -102,8 +103,10 @@ public:
     __device__ compact_tile(const task_type& task, const Rows& rows, storage& shared)
         : task_(task), rows_(rows), memory_(shared.results + 16) {
         check_operation<Equal, Key>();
-        rows.load(task.keys, keys_);
-        detail::find_heads(rows, task.keys, keys_, task.equal, heads_);
+        rows.start(task.keys, memory_);
+        const Key edge = rows.edge(task.keys);
+        rows.take(task.keys, memory_, keys_);
+        detail::find_heads(rows, edge, keys_, task.equal, heads_);
     }
 
     [[nodiscard]] __device__ unsigned total(unsigned r) const {

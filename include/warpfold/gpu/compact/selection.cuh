@@ -35,6 +35,7 @@ struct compact_layout<selection<In, Out, Rejected, Test>> {
         return sizeof(T) < 4 ? kernels.narrow : kernels.wide;
     }
     static constexpr bool few_registers = sizeof(T) <= 16;
+    static constexpr unsigned staged_arrays = 0;
 
     static const In& first_input(const task_type& task) { return task.in; }
     __device__ static add_counts sums(const task_type&) { return {}; }
@@ -46,7 +47,7 @@ class compact_tile<selection<In, Out, Rejected, Test>, Shape> {
 public:
     using task_type = selection<In, Out, Rejected, Test>;
     using T = element_t<In>;
-    using Rows = tile_rows<Shape::run, Shape::rows>;
+    using Rows = typename Shape::rows_type;
 
     struct storage {
         alignas(16) unsigned char results[Shape::tile * Shape::bytes + 16];
@@ -105,7 +106,7 @@ private:
     template <class Equal>
     __device__ void find(const run_head_test<Equal>& test) {
         check_operation<Equal, T>();
-        detail::find_heads(rows_, task_.in, items_, test.equal, bits_);
+        detail::find_heads(rows_, rows_.edge(task_.in), items_, test.equal, bits_);
     }
     template <class Predicate, class S>
     __device__ void find_by(const Predicate& predicate, const S (&items)[Rows::rows][Rows::run]) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the elements of a tile are that a thread has, in rows (block/load.cuh): `Rows` runs of `Run` consecutive elements.
+// Runs longer than a vector come by way of shared memory: a warp reads neighbouring vectors, and a thread takes its own.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,16 @@
 
 namespace warpfold::detail {
 
-// Tiles begin where the input is aligned to a run, so the first `shift` positions of tile 0 hold no element; their index
-// wraps. Nor do positions from n on.
-template <unsigned Run, unsigned Rows>
+// Tiles begin where the input is aligned to a vector, so the first `shift` positions of tile 0 hold no element; their index
+// wraps. Nor do positions from n on. A run has a power of two of vectors.
+template <unsigned Run, unsigned Rows, unsigned Vector = Run>
 struct tile_rows {
     static constexpr unsigned run = Run, rows = Rows, row = Run * warp::lanes;
+    static constexpr bool staged = Run != Vector;
+    // Shared memory of a block through which elements of so many bytes come.
+    static constexpr std::size_t staging_bytes(std::size_t element, unsigned threads) {
+        return staged ? threads * Rows * Run * element : 0;
+    }
 
     __device__ tile_rows(unsigned shift, std::uint64_t n_)
         : n(n_),
@@ -73,7 +79,65 @@ struct tile_rows {
 #endif
     }
 
-    // items[r][j] = in[index(r) + j]; where there is no element, the nearest one.
+    // In lane 0 the element before the warp's, in the others the one behind them; the nearest where there is none.
+    template <class In>
+    __device__ auto edge(const In& in) const {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        return static_cast<element_t<In>>(in[nearest(lane == 0 ? first - 1 : first - lane * Run + Rows * row)]);
+    }
+    // Starts to bring the warp's elements into `shared`, aligned to 16, for take(); if runs are not staged, take() loads them.
+    template <class In>
+    __device__ void start([[maybe_unused]] const In& in, [[maybe_unused]] unsigned char* shared) const {
+        if constexpr (staged) {
+            using T = element_t<In>;
+            const std::uint64_t warp_first = first - threadIdx.x % warp::lanes * Run;
+#pragma unroll
+            for (unsigned r = 0; r < Rows; ++r) {
+                const vectors<T> to(row_memory<T>(shared, r));
+                const std::uint64_t from = warp_first + r * row;
+                if constexpr (std::is_pointer_v<In>) {
+                    if (inside && reinterpret_cast<std::uintptr_t>(in + from) % items_alignment_v<T, Vector> == 0) {
+                        block::start_copy(in + from, to);
+                        continue;
+                    }
+                }
+#pragma unroll
+                for (unsigned c = 0; c < Run / Vector; ++c) {
+#pragma unroll
+                    for (unsigned j = 0; j < Vector; ++j) {
+                        to.in_row(c)[j] =
+                            in[nearest(from + (c * warp::lanes + threadIdx.x % warp::lanes) * Vector + j)];
+                    }
+                }
+                commit_copies();
+            }
+        }
+    }
+    // items[r][j] = in[index(r) + j]; where there is no element, the nearest one. `Pending`: arrays that have been started
+    // since.
+    template <unsigned Pending = 0, class In, class T>
+    __device__ void take(const In& in, [[maybe_unused]] unsigned char* shared, T (&items)[Rows][Run]) const {
+        if constexpr (staged) {
+            block::await_copies<Pending * Rows>();
+#pragma unroll
+            for (unsigned r = 0; r < Rows; ++r) {
+                const vectors<T> from(row_memory<T>(shared, r));
+#pragma unroll
+                for (unsigned c = 0; c < Run / Vector; ++c) {
+                    T vector[Vector];
+                    load_items(from.blocked(c), vector);
+#pragma unroll
+                    for (unsigned j = 0; j < Vector; ++j) {
+                        items[r][c * Vector + j] = vector[j];
+                    }
+                }
+            }
+        } else {
+            load(in, items);
+        }
+    }
+
+    // The same without shared memory.
     template <class In, class T>
     __device__ void load(const In& in, T (&items)[Rows][Run]) const {
         if constexpr (std::is_pointer_v<In>) {
@@ -96,17 +160,23 @@ struct tile_rows {
 
     std::uint64_t n, begin, first;
     bool inside; // all positions hold elements
+
+private:
+    template <class T>
+    using vectors = block::warp_runs<T, Vector, Run / Vector>;
+
+    template <class T>
+    [[nodiscard]] __device__ static unsigned char* row_memory(unsigned char* shared, unsigned r) {
+        return shared + (threadIdx.x / warp::lanes * Rows + r) * (row * sizeof(T));
+    }
 };
 
-// Bits: at which elements of the runs, loaded from `in`, a run of equal neighbours begins. By whole warps.
-template <class Rows, class In, class T, class Equal>
-__device__ void find_heads(const Rows& rows, const In& in, const T (&items)[Rows::rows][Rows::run], const Equal& equal,
+// Bits: at which elements of the runs, of which `edge` is rows.edge(), a run of equal neighbours begins. By whole warps.
+template <class Rows, class T, class Equal>
+__device__ void find_heads(const Rows& rows, const T& edge, const T (&items)[Rows::rows][Rows::run], const Equal& equal,
                            unsigned (&bits)[Rows::rows]) {
     const unsigned lane = threadIdx.x % warp::lanes;
-    T row_before = items[0][0];
-    if (lane == 0) {
-        row_before = in[rows.nearest(rows.first - 1)];
-    }
+    T row_before = edge;
 #pragma unroll
     for (unsigned r = 0; r < Rows::rows; ++r) {
         T before = warp::shuffle_up(items[r][Rows::run - 1], 1);
@@ -128,16 +198,15 @@ __device__ void find_heads(const Rows& rows, const In& in, const T (&items)[Rows
 }
 
 // Bits: at which elements a run ends, from those where one begins.
-template <class Rows, class In, class T, class Equal>
-__device__ void find_tails(const Rows& rows, const In& in, const T (&items)[Rows::rows][Rows::run], const Equal& equal,
+template <class Rows, class T, class Equal>
+__device__ void find_tails(const Rows& rows, const T& edge, const T (&items)[Rows::rows][Rows::run], const Equal& equal,
                            const unsigned (&heads)[Rows::rows], unsigned (&bits)[Rows::rows]) {
     const unsigned lane = threadIdx.x % warp::lanes;
     constexpr unsigned last = Rows::rows - 1;
     const std::uint64_t behind = rows.index(last) + Rows::run;
     bool row_behind = false; // a run begins behind the last row
     if (lane == warp::lanes - 1 && behind < rows.n) {
-        const T next = in[behind];
-        row_behind = !detail::equal_by(equal, items[last][Rows::run - 1], next);
+        row_behind = !detail::equal_by(equal, items[last][Rows::run - 1], edge);
     }
 #pragma unroll
     for (unsigned r = Rows::rows; r-- > 0;) {

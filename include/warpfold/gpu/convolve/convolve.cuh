@@ -286,6 +286,7 @@ struct convolve_engine<On> {
     template <class A, class T, class O>
     static void direct(const On& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky,
                        const char* call) {
+        const call_device scope;
         const auto policy = policy_of<tuning::convolve_policy<>>(on);
         const bool line = ky == 1 && task.height == 1 && task.count == 1;
         if (line && with_size(run_sizes{}, kx, [&](auto k) { launch_run<A, T, O, k>(on, policy, task, mask, call); })) {
@@ -327,6 +328,7 @@ struct convolve_engine<On> {
     template <class A, class T, class O>
     static void separable(const On& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
                           const A* down, std::int64_t ky, const char* call) {
+        const call_device scope;
         const auto policy = policy_of<tuning::convolve_policy<>>(on);
         if (few_results(policy, task, kx + ky, kx, ky)) {
             A both[few_shape::most_values];

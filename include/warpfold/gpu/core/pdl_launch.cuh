@@ -55,8 +55,7 @@ template <auto Kernel>
 kernel_properties properties_of(const block_config& config = {}) {
     // By device: resident blocks * 8 + has_fallback_shared * 4 + uses_pdl * 2 + 1, or 0 while unknown.
     static std::array<std::atomic<unsigned>, 64> cached{};
-    int device = 0;
-    WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
+    const int device = current_device();
     const bool is_cached = device >= 0 && device < 64;
     unsigned packed = is_cached ? cached[static_cast<unsigned>(device)].load(std::memory_order_relaxed) : 0;
     if (packed == 0) {

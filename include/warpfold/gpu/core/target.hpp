@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "warpfold/detail/check.hpp"
+#include "warpfold/gpu/core/call_device.hpp"
 #include "warpfold/gpu/core/error.hpp"
 #include "warpfold/gpu/core/stream_ordered_memory.hpp"
 #include "warpfold/gpu/core/workspace.hpp"
@@ -116,8 +117,7 @@ concept gpu_target = std::derived_from<On, gpu>;
 template <class Query>
 [[nodiscard]] unsigned cached_per_device(const Query& query) {
     static std::array<std::atomic<unsigned>, 64> known{}; // the number plus 1
-    int device = 0;
-    WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
+    const int device = current_device();
     if (device < 0 || device >= 64) {
         return query(device);
     }
@@ -213,8 +213,7 @@ public:
 
 private:
     static void check_device(const workspace& memory, const char* call) {
-        int device = 0;
-        WARPFOLD_CHECK_CUDA(cudaGetDevice(&device));
+        const int device = current_device();
         if (device != memory.device()) {
             throw invalid_argument(std::string("warpfold: ") + call + ": the workspace is memory of device " +
                                    std::to_string(memory.device()) + ", and the current device is " +

@@ -372,6 +372,7 @@ struct exact_engine<On> {
     template <class T, class... Ins>
     static T value(const On& on, std::uint64_t n, const char* call, const Ins&... ins) {
         T got;
+        const call_device scope;
         const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
         const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), sizeof(T), call);
         T* const out = static_cast<T*>(memory.data());
@@ -383,6 +384,7 @@ struct exact_engine<On> {
     template <class T, class Out, class... Ins>
     static void into(const On& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
         detail::check_array(out, 1, call);
+        const call_device scope;
         const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
         const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), 0, call);
         launch<T>(on, shape, memory, n, out, call, ins...);

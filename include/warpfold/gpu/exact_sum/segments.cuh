@@ -85,6 +85,7 @@ struct segmented_exact_engine<On> {
         if (segments == 0) {
             return;
         }
+        const call_device scope;
         const exact_segments_shape shape =
             shape_of_exact_segments<T>(policy_of<tuning::exact_sum_policy<>>(on), segments);
         const call_memory memory(on, shape.row_bytes == 0 ? 0 : shape.row_bytes * segments, 0, call);

@@ -167,6 +167,7 @@ struct histogram_engine<On> {
         using S = element_t<In>;
         constexpr bool values = sizeof(S) == 1 && std::is_integral_v<S> && Of::channels <= 16;
         const histogram_code<S, Of, values> code{of};
+        const call_device scope;
         const auto policy = policy_of<tuning::histogram_policy<>>(on);
         const histogram_facts facts = histogram_facts::of_device();
         histogram_plan plan =
@@ -232,6 +233,7 @@ struct histogram_engine<On> {
         detail::check_array(weights, n, call);
         detail::check_array(sums, of.bins, call);
         check_edge_arrays(of, call);
+        const call_device scope;
         const auto policy = policy_of<tuning::histogram_policy<>>(on);
         const histogram_facts facts = histogram_facts::of_device();
         constexpr unsigned threads = kernels::value.block_threads;

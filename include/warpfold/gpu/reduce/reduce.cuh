@@ -211,6 +211,7 @@ private:
                        const Result& result, const Out& out, const HostResult& host_result, const char* call) {
         constexpr bool has_place =
             std::is_same_v<Map, pack_candidate<true>> || std::is_same_v<Map, pack_candidate<false>>;
+        const call_device scope;
         const reduce_shape shape = shape_of_reduce<A, element_t<In>, Op>(policy_of<tuning::reduce_policy<>>(on),
                                                                          count.most, has_place ? 2 : 1);
         constexpr bool returns_value = !std::is_null_pointer_v<HostResult>;

@@ -31,6 +31,7 @@ struct scan_engine<On> {
     static void run(const On& on, const In& in, const N& number, const Out& out, const Map& map, const Op& op,
                     const Options& options, const char* call) {
         using Elements = scan_elements<In, Out, Map, Op, Options>;
+        const call_device scope;
         const auto policy = policy_of<tuning::scan_policy<>>(on);
         using kernels = kernels_of<std::remove_const_t<decltype(policy)>>;
         const auto count = detail::checked_count(number, call);

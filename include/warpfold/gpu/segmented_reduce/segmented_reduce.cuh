@@ -188,6 +188,7 @@ struct segmented_engine<On> {
         if (segments == 0) {
             return;
         }
+        const call_device scope;
         const policy_type policy = policy_of<tuning::segmented_reduce_policy<>>(on);
         const unsigned multiprocessors = device_attribute<cudaDevAttrMultiProcessorCount>();
         if constexpr (std::is_same_v<Offsets, equal_segments>) {

@@ -6,6 +6,9 @@
     !defined(WARPFOLD_BASELINE_VECTORS)
 // For functions with AVX2 that are inlined into their callers.
 #define WARPFOLD_AVX2 __attribute__((target("avx2"), always_inline)) inline
+// For functions that callers of the same vectors take in through functions for the baseline (`flatten`).
+#define WARPFOLD_AVX2_PART __attribute__((target("avx2"))) inline
+#define WARPFOLD_AVX512_PART __attribute__((target("avx512f,avx512bw"))) inline
 #endif
 
 namespace warpfold::detail {
@@ -16,6 +19,13 @@ inline bool has_avx2() {
     return true;
 #else
     return __builtin_cpu_supports("avx2") != 0;
+#endif
+}
+inline bool has_avx512() {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return true;
+#else
+    return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0;
 #endif
 }
 #endif

@@ -26,10 +26,11 @@ namespace warpfold::detail {
 
 inline constexpr std::uint64_t histogram_block = 64; // samples whose bins are computed at a time
 
-// True if so many threads use 32-bit counters. Beyond these bins counters have 8 bits: more of them fit in a cache, and
-// all tables take at most four times the memory of the counts.
-inline constexpr bool in_words(std::uint32_t bins, std::uint64_t threads) {
-    return bins <= 1u << 16 || (bins <= 1u << 20 && threads <= 4);
+// Where a thread counts. Beyond 2^16 bins counters have 8 bits: more of them fit in a cache, and all tables take at most
+// four times the memory of the counts. `none`: in the result, on one thread.
+enum class counter_table { of_words, of_bytes, none };
+inline constexpr counter_table table_for(std::uint32_t bins) {
+    return bins <= 1u << 16 ? counter_table::of_words : counter_table::of_bytes;
 }
 
 template <class In>
@@ -53,14 +54,14 @@ concept with_quotients = requires(const Binner& bin) {
 
 // A thread's counts before they are added to the result: by value for one channel of 8-bit samples, else by bin, with
 // one more counter for samples without a bin. Counters have 32 bits, in `copies` copies for few bins; or 8 bits, and
-// bins whose counter overflowed are noted.
+// bins whose counter overflowed are noted; or they are those of the result.
 template <class In, class Of, class Counter>
 class host_tables {
 public:
     using S = element_t<In>;
     static constexpr bool by_value = is_bytes_v<In> && Of::channels == 1;
 
-    host_tables(const Of& of, std::uint64_t n, bool words, Counter* counts, std::mutex& guard)
+    host_tables(const Of& of, std::uint64_t n, counter_table table, Counter* counts, std::mutex& guard)
         : of_(of),
           counts_(counts),
           guard_(guard),
@@ -68,9 +69,9 @@ public:
           copies_(of.bins <= 1024 ? 4 : (of.bins <= 2048 ? 2 : 1)) {
         const std::size_t counters = of.bins + std::size_t{1};
         if constexpr (!by_value) {
-            if (words) {
+            if (table == counter_table::of_words) {
                 words_.resize(counters * copies_);
-            } else {
+            } else if (table == counter_table::of_bytes) {
                 bytes_.resize(counters);
                 full_.resize(most_full);
             }
@@ -139,6 +140,8 @@ private:
     void count_each(const Bin& bin_of, std::uint64_t n) {
         if (!bytes_.empty()) {
             count_in_bytes(bin_of, n);
+        } else if (words_.empty()) {
+            count_in_result(bin_of, n);
         } else if (copies_ == 4) {
             count_in_words<4>(bin_of, n);
         } else if (copies_ == 2) {
@@ -212,6 +215,39 @@ private:
         }
     }
 
+    // Counters are fetched a block ahead: most are in no cache.
+    template <class Bin>
+    void count_in_result(const Bin bin_of, std::uint64_t n) {
+        const std::uint32_t bins = of_.bins;
+        Counter* const counts = counts_;
+        std::uint32_t at[2][histogram_block];
+        const auto fetch = [&](std::uint64_t first, std::uint32_t* block) {
+            place_block(bin_of, first, bins, block);
+            for (std::uint64_t k = 0; k < histogram_block; ++k) {
+                __builtin_prefetch(counts + block[k], 1);
+            }
+        };
+        const std::uint64_t blocks = n / histogram_block;
+        if (blocks != 0) {
+            fetch(0, at[0]);
+        }
+        for (std::uint64_t block = 0; block < blocks; ++block) {
+            if (block + 1 < blocks) {
+                fetch((block + 1) * histogram_block, at[(block + 1) % 2]);
+            }
+            for (const std::uint32_t bin : at[block % 2]) {
+                if (bin < bins) {
+                    add_wrapping(counts[bin], 1u);
+                }
+            }
+        }
+        for (std::uint64_t k = blocks * histogram_block; k < n; ++k) {
+            if (const std::uint32_t bin = bin_of(k); bin < bins) {
+                add_wrapping(counts[bin], 1u);
+            }
+        }
+    }
+
     void lock_and_hand_over_full() {
         const std::lock_guard lock(guard_);
         hand_over_full();
@@ -282,27 +318,23 @@ struct histogram_engine<host> {
         if (mode == update::overwrite) {
             std::fill_n(counts, of.bins, Counter{0});
         }
+        std::mutex guard;
         if (!is_bytes_v<In> && n / 4 <= of.bins) { // too few samples for a table
-            for (std::uint64_t k = 0; k < n; ++k) {
-                const std::uint32_t bin = of(in[k], static_cast<unsigned>(k % Of::channels));
-                if (bin != outside) {
-                    add_wrapping(counts[bin], 1u);
-                }
-            }
+            host_tables<In, Of, Counter>(of, n, counter_table::none, counts, guard).count(in, 0, n);
             return;
         }
         constexpr std::uint64_t each = histogram_chunk * Of::channels;
         const std::uint64_t chunks = (n + each - 1) / each;
         const std::uint64_t threads = threads_of(on.threads);
-        const bool words = in_words(of.bins, std::min(threads, chunks));
-        const std::uint64_t workers = std::min(chunks, words ? threads : std::min<std::uint64_t>(threads, 15));
-        std::mutex guard;
+        const counter_table table = table_for(of.bins);
+        const std::uint64_t workers =
+            std::min(chunks, table == counter_table::of_words ? threads : std::min<std::uint64_t>(threads, 15));
         parallel_claims(static_cast<unsigned>(workers), chunks, [&](auto&& claim) {
             std::uint64_t chunk = 0;
             if (!claim(chunk)) {
                 return;
             }
-            host_tables<In, Of, Counter> tables(of, n / workers, words, counts, guard);
+            host_tables<In, Of, Counter> tables(of, n / workers, table, counts, guard);
             do {
                 tables.count(in, chunk * each, std::min(n, (chunk + 1) * each));
             } while (claim(chunk));

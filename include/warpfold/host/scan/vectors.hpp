@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sums along runs of numbers, in vectors of 16 bytes: a vector is scanned in doubling steps, and the prefix before it
-// is added. The order of additions is the same with vectors of 16 bytes, with vectors of 32 bytes, where two runs go
-// side by side, and with single numbers.
+// is added. The order of additions is the same with vectors of 16 bytes, with wider ones, where several runs go side by
+// side (side_by_side.hpp), and with single numbers.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "warpfold/host/core/vectors.hpp"
+#include "warpfold/host/scan/side_by_side.hpp"
 
 // g++ 12 and clang have the vector extensions that this needs. nvcc does the same in the same order with single
 // numbers, so a scan has the same bits in a .cu file and in a .cpp file.
@@ -97,14 +98,19 @@ struct run_sums {
     static void scan(const A* from, const A* before, A* to, const A* next) {
 #if defined(WARPFOLD_AVX2)
         if (has_avx2()) {
-            scan_pairs<Inclusive, Runs, Length>(from, before, to, next);
+            const auto scan = has_avx512() ? scan_four_runs<Inclusive, Runs, Length, lane>
+                                           : scan_two_runs<Inclusive, Runs, Length, lane>;
+            scan(reinterpret_cast<const lane*>(from), reinterpret_cast<const lane*>(before),
+                 reinterpret_cast<lane*>(to), reinterpret_cast<const char*>(next), nothing_to_add<lane>);
             return;
         }
 #endif
         vector sums[Runs];
         each<Runs>([&](auto r) { sums[r] = all_of(static_cast<lane>(before[r])); });
         for (std::size_t j = 0; j < Length; j += width) {
-            each<Runs / 4>([&](auto line) { fetch(next, j * Runs * sizeof(A) + line * 64); });
+            each<Runs / 4>([&](auto line) {
+                __builtin_prefetch(reinterpret_cast<const char*>(next) + j * Runs * sizeof(A) + line * 64);
+            });
             each<Runs>([&](auto r) {
                 vector block = load(from + r * Length + j);
                 block += behind<1>(block);
@@ -124,9 +130,6 @@ struct run_sums {
     }
 
 private:
-    static void fetch(const A* next, std::size_t bytes) {
-        __builtin_prefetch(reinterpret_cast<const char*>(next) + bytes);
-    }
     template <bool Second, std::size_t... K>
     static vector interleaved(const vector& x, const vector& y, std::index_sequence<K...>) {
         return __builtin_shufflevector(x, y, ((Second ? width / 2 : 0) + K / 2 + (K % 2 != 0 ? width : 0))...);
@@ -136,7 +139,8 @@ private:
     __attribute__((always_inline)) static A joined(vector sums) {
 #if defined(__SSE2__)
         if constexpr (width >= 16) {
-            sums = half_added<8>(sums);
+            const auto bits = _mm_sad_epu8(reinterpret_cast<__m128i>(sums), _mm_setzero_si128());
+            return static_cast<A>(_mm_cvtsi128_si32(bits) + _mm_extract_epi16(bits, 4));
         }
         if constexpr (width >= 8) {
             sums = half_added<4>(sums);
@@ -192,7 +196,6 @@ private:
     }
 
 #if defined(WARPFOLD_AVX2)
-    // Two runs side by side, in the halves of a 32-byte vector.
     typedef lane pair __attribute__((vector_size(32)));
 
     template <std::size_t Runs, std::size_t Length>
@@ -208,64 +211,6 @@ private:
             const auto bits = reinterpret_cast<__m256i>(wide);
             totals[r] = joined(reinterpret_cast<vector>(_mm256_castsi256_si128(bits)) +
                                reinterpret_cast<vector>(_mm256_extracti128_si256(bits, 1)));
-        }
-    }
-
-    template <std::size_t By>
-    WARPFOLD_AVX2 static pair pair_behind(pair x, pair none) {
-        return reinterpret_cast<pair>(_mm256_alignr_epi8(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(none),
-                                                         static_cast<int>(16 - By * sizeof(A))));
-    }
-    WARPFOLD_AVX2 static pair pair_last(pair x) {
-        const auto bits = reinterpret_cast<__m256i>(x);
-        if constexpr (sizeof(A) == 8) {
-            return reinterpret_cast<pair>(_mm256_shuffle_epi32(bits, 0xee));
-        } else if constexpr (sizeof(A) == 4) {
-            return reinterpret_cast<pair>(_mm256_shuffle_epi32(bits, 0xff));
-        } else {
-            const auto place = sizeof(A) == 2 ? _mm256_set1_epi16(0x0f0e) : _mm256_set1_epi8(0x0f);
-            return reinterpret_cast<pair>(_mm256_shuffle_epi8(bits, place));
-        }
-    }
-    template <bool Inclusive>
-    WARPFOLD_AVX2 static void scan_pair(const A* low, const A* high, A* to_low, A* to_high, pair& sums, pair none) {
-        pair block = reinterpret_cast<pair>(
-            _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low))),
-                                    _mm_loadu_si128(reinterpret_cast<const __m128i*>(high)), 1));
-        block += pair_behind<1>(block, none);
-        if constexpr (width >= 4) {
-            block += pair_behind<2>(block, none);
-        }
-        if constexpr (width >= 8) {
-            block += pair_behind<4>(block, none);
-        }
-        if constexpr (width >= 16) {
-            block += pair_behind<8>(block, none);
-        }
-        const auto through = reinterpret_cast<__m256i>(sums + (Inclusive ? block : pair_behind<1>(block, none)));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to_low), _mm256_castsi256_si128(through));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to_high), _mm256_extracti128_si256(through, 1));
-        sums += pair_last(block);
-    }
-    template <bool Inclusive, std::size_t Runs, std::size_t Length>
-    __attribute__((target("avx2"))) static void scan_pairs(const A* from, const A* before, A* to, const A* next) {
-        pair none, sums[Runs / 2];
-        for (std::size_t k = 0; k < 2 * width; ++k) {
-            none[k] = nothing_to_add<lane>;
-        }
-        for (std::size_t r = 0; r < Runs; ++r) {
-            for (std::size_t k = 0; k < width; ++k) {
-                sums[r / 2][r % 2 * width + k] = static_cast<lane>(before[r]);
-            }
-        }
-        for (std::size_t j = 0; j < Length; j += width) {
-            for (std::size_t line = 0; line < Runs / 4; ++line) {
-                fetch(next, j * Runs * sizeof(A) + line * 64);
-            }
-            for (std::size_t p = 0; p < Runs / 2; ++p) {
-                const std::size_t low = 2 * p * Length + j, high = low + Length;
-                scan_pair<Inclusive>(from + low, from + high, to + low, to + high, sums[p], none);
-            }
         }
     }
 #endif

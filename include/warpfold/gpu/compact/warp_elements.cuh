@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The part of a warp in a tile of a long array: where its elements are, and how they come into shared memory.
+// What a warp has of a long array at a time: where the elements are, and how they come into shared memory.
 #pragma once
 
 #include <cstdint>
 
+#include "warpfold/block/exchange.cuh"
 #include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
 #include "warpfold/warp/shuffle.cuh"
@@ -12,13 +13,13 @@ namespace warpfold::detail {
 
 // A lane has `Rows` runs of `Run` consecutive elements, lanes' runs side by side. Tiles begin where the input is aligned to
 // a run, so the first positions of tile 0 hold no element; their index wraps. Nor do positions from n on.
-template <unsigned Run, unsigned Rows, unsigned Warps>
-struct warp_part_of_tile {
+template <unsigned Run, unsigned Rows>
+struct warp_elements {
     static constexpr unsigned run = Run, rows = Rows, of_warp = warp::lanes * Rows * Run;
 
-    // `whole`: all positions of the tile hold elements.
-    __device__ warp_part_of_tile(unsigned shift, std::uint64_t n_, unsigned tile, bool whole_)
-        : n(n_), begin((std::uint64_t{tile} * Warps + threadIdx.x / warp::lanes) * of_warp - shift), whole(whole_) {
+    // Part `number` of the array. `whole`: all its positions hold elements.
+    __device__ warp_elements(unsigned shift, std::uint64_t n_, std::uint64_t number, bool whole_)
+        : n(n_), begin(number * of_warp - shift), whole(whole_) {
         if (!whole) {
             missing = begin >> 63 != 0 ? shift : 0;
             const std::uint64_t rest = n - begin;
@@ -69,10 +70,58 @@ struct warp_part_of_tile {
         }
     }
 
+    // The same where a lane has one run of several vectors, in an order without bank conflicts, for take_run().
+    template <class T>
+    __device__ void fetch_runs(const T* in, unsigned char* shared) const {
+        const vectors<T> to(shared);
+        const unsigned lane = threadIdx.x % warp::lanes;
+        if (whole) {
+#pragma unroll
+            for (unsigned c = 0; c < Run / vector<T>; ++c) {
+                copy_items_async<T, vector<T>>(in + begin + (c * warp::lanes + lane) * vector<T>, to.in_row(c));
+            }
+            return;
+        }
+#pragma unroll 1
+        for (unsigned c = 0; c < Run / vector<T>; ++c) {
+#pragma unroll 1
+            for (unsigned j = 0; j < vector<T>; ++j) {
+                const unsigned p = (c * warp::lanes + lane) * vector<T> + j, k = p < missing ? missing : p;
+                to.in_row(c)[j] = in[k < behind ? begin + k : n - 1];
+            }
+        }
+    }
+    // The lane's elements, from there.
+    template <class T>
+    __device__ void take_run(unsigned char* shared, T (&items)[Run]) const {
+        const vectors<T> from(shared);
+#pragma unroll
+        for (unsigned c = 0; c < Run / vector<T>; ++c) {
+            T some[vector<T>];
+            load_items(from.blocked(c), some);
+#pragma unroll
+            for (unsigned j = 0; j < vector<T>; ++j) {
+                items[c * vector<T> + j] = some[j];
+            }
+        }
+    }
+    // Bits: which positions of the lane's run hold elements.
+    [[nodiscard]] __device__ unsigned present() const {
+        const auto below = [](unsigned k) { return k >= 32 ? ~0u : (1u << k) - 1; };
+        const unsigned at = place(0);
+        return below(behind > at ? behind - at : 0) & ~below(missing > at ? missing - at : 0);
+    }
+
     std::uint64_t n, begin;
     bool whole;
     unsigned missing = 0;      // positions before element 0
     unsigned behind = of_warp; // positions up to the end of the array
+
+private:
+    template <class T>
+    static constexpr unsigned vector = 16 / sizeof(T) < Run ? 16 / sizeof(T) : Run;
+    template <class T>
+    using vectors = block::warp_runs<T, vector<T>, Run / vector<T>>;
 };
 
 } // namespace warpfold::detail

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+// Reductions by key and run-length encodings of long arrays on a GPU: one launch, in which each warp goes twice through a range
+// of consecutive elements. First it counts the runs that begin there, and blocks exchange their counts. Then it writes the
+// results of its range, and waits for no other warp. Tiles that wait for each other's prefixes, one after the other, take
+// longer than to read the keys again (docs/decisions/0060-keyed-ranges.md).
+//
+// A lane has consecutive elements, so that a warp scans once a tile. Where a run begins, the result of the run before it is
+// written. What a task makes of runs: run_walks.cuh.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "warpfold/gpu/compact/run_walks.cuh"
+#include "warpfold/gpu/compact/staged_results.cuh"
+#include "warpfold/gpu/compact/warp_elements.cuh"
+#include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/scan/all_tiles_prefix.cuh"
+#include "warpfold/tuning/compact.hpp"
+
+namespace warpfold::detail {
+
+template <class Kernels, class Task, class Count, class Place>
+struct keyed_ranges_plan {
+    using task_type = Task;
+    using walk_type = run_walk<Task>;
+    using Key = element_t<decltype(Task::keys)>;
+    using Value = typename walk_type::Value; // void: none are read
+    using KeyOut = element_written_t<decltype(Task::keys_out), Key>;
+    using ValueOut = element_written_t<decltype(Task::values_out), typename Task::value>;
+    using prefix_type = all_tiles_prefix<run_beginnings>;
+
+    static constexpr tuning::range_tiles kernels = Kernels::value.ranges;
+    static constexpr unsigned threads = kernels.block_threads, warps = threads / warp::lanes;
+    static constexpr unsigned resident_blocks = kernels.resident_blocks, stages = 2;
+    static constexpr bool has_values = !std::is_void_v<Value>;
+    static constexpr unsigned value_bytes = has_values ? sizeof(std::conditional_t<has_values, Value, char>) : 0;
+    static constexpr unsigned read_bytes = sizeof(Key) + value_bytes; // of an element
+    static constexpr unsigned run = 16 / sizeof(Key);                 // in a vector
+    // Of a lane in a tile, as many as a word has bits at most.
+    static constexpr unsigned span = std::bit_floor(std::clamp(kernels.bytes_per_thread / read_bytes, 1u, 32u));
+    using part_type = warp_elements<span, 1>;
+    static constexpr unsigned of_warp = part_type::of_warp; // elements of a tile
+
+    // Of a warp's tile in shared memory: keys and values. Their results take their places, a fold that is not written in
+    // front of the others. Without values, lengths come after the keys.
+    static constexpr unsigned keys_bytes = (of_warp * std::max(sizeof(Key), sizeof(KeyOut)) + 16 + 15) / 16 * 16;
+    static constexpr unsigned values_at = has_values ? keys_bytes : 0, folds_at = values_at + 16;
+    static constexpr unsigned warp_bytes = std::max(
+        {keys_bytes, values_at + of_warp* value_bytes, folds_at + (of_warp * unsigned{sizeof(ValueOut)} + 16)});
+    static constexpr unsigned warp_stage_bytes = (warp_bytes + 15) / 16 * 16;
+    static constexpr unsigned stage_bytes = warp_stage_bytes * warps;
+    static constexpr std::size_t shared = std::size_t{stage_bytes} * stages;
+    // One stage fits every card.
+    static constexpr bool fits = stage_bytes + 2048 <= 65536;
+
+    static constexpr unsigned most_blocks = prefix_type::most_tiles;
+    // What blocks exchange: their counts and, behind these, open runs.
+    static constexpr std::size_t counts_bytes =
+        (16 + most_blocks * sizeof(flagged_slot<run_beginnings>) + 15) / 16 * 16;
+    static constexpr std::size_t exchange_bytes = counts_bytes + most_blocks * walk_type::open_bytes;
+
+    WARPFOLD_HD static constexpr std::uint64_t tiles_of(std::uint64_t n, unsigned shift = run - 1) {
+        return (n + shift + of_warp - 1) / of_warp;
+    }
+    // That have work.
+    WARPFOLD_HD static constexpr unsigned blocks_of(std::uint64_t tiles, unsigned most) {
+        const std::uint64_t blocks = (tiles + warps - 1) / warps;
+        return blocks < most ? static_cast<unsigned>(blocks) : most;
+    }
+
+    Task task;
+    Count count;
+    Place place; // of the number of results
+    void* workspace;
+    bool one_stage;
+    unsigned shift; // so many elements before the keys they are aligned to a vector
+};
+
+// A warp in its range.
+template <class Plan>
+class keyed_range {
+public:
+    using Walk = typename Plan::walk_type;
+    using Key = typename Plan::Key;
+    using KeyOut = typename Plan::KeyOut;
+    using ValueOut = typename Plan::ValueOut;
+    using Part = typename Plan::part_type;
+    static constexpr unsigned span = Plan::span;
+
+    __device__ keyed_range(const Plan& plan, std::uint64_t n, unsigned blocks, uint4* stages)
+        : plan_(plan), n_(n), tiles_(Plan::tiles_of(n, plan.shift)) {
+        const unsigned warp = threadIdx.x / warp::lanes;
+        const std::uint64_t ranges = std::uint64_t{blocks} * Plan::warps;
+        const std::uint64_t own = std::uint64_t{blockIdx.x} * Plan::warps + warp;
+        begin_ = own * tiles_ / ranges;
+        end_ = (own + 1) * tiles_ / ranges;
+        memory_ = reinterpret_cast<unsigned char*>(stages) +
+                  warp * (Plan::warp_stage_bytes * (plan.one_stage ? 1 : Plan::stages));
+    }
+
+    // The runs that begin in the range, in all lanes.
+    [[nodiscard]] __device__ run_beginnings beginnings() {
+        run_beginnings of_lane{};
+        for_each_tile<false>([&](std::uint64_t tile, const Part& part, unsigned char* memory) {
+            Key keys[span];
+            const unsigned heads = find_heads(tile, part, memory, keys);
+            of_lane.count += static_cast<unsigned>(__popc(heads));
+            if (heads != 0) {
+                of_lane.behind_last = tile * Plan::of_warp + Part::place(0) + behind_last_head(heads);
+            }
+        });
+#pragma unroll
+        for (unsigned distance = warp::lanes / 2; distance != 0; distance /= 2) {
+            of_lane.count += warp::shuffle(of_lane.count, threadIdx.x % warp::lanes ^ distance);
+            of_lane.behind_last =
+                max(of_lane.behind_last, warp::shuffle(of_lane.behind_last, threadIdx.x % warp::lanes ^ distance));
+        }
+        return of_lane;
+    }
+
+    // Writes the results of the range; `before`: the runs that begin before it.
+    __device__ void write(const run_beginnings& before, Walk& walk) {
+        runs_ = before.count;
+        for_each_tile<true>([&](std::uint64_t tile, const Part& part, unsigned char* memory) {
+            if (part.whole) {
+                write_tile<true>(tile, part, memory, walk);
+            } else {
+                write_tile<false>(tile, part, memory, walk);
+            }
+        });
+        if (begin_ != end_ && end_ == tiles_) {
+            walk.close(plan_.task, n_ + plan_.shift, runs_);
+        }
+    }
+
+private:
+    // Calls each(tile, part, memory) with the keys of a tile in shared memory, and the values behind them.
+    template <bool Values, class Each>
+    __device__ void for_each_tile(const Each& each) {
+        if (begin_ == end_) {
+            return;
+        }
+        last_key_ = plan_.task.keys[begin_ == 0 ? 0 : part(begin_).begin - 1];
+        fetch<Values>(begin_, 0);
+        unsigned stage = 0;
+        for (std::uint64_t tile = begin_; tile < end_; ++tile) {
+            const unsigned next = plan_.one_stage ? 0 : 1 - stage;
+            if (!plan_.one_stage) {
+                fetch<Values>(tile + 1, next);
+                wait_copies<1>();
+            } else {
+                wait_all_copies();
+            }
+            __syncwarp();
+            each(tile, part(tile), memory_ + stage * Plan::warp_stage_bytes);
+            __syncwarp();
+            if (plan_.one_stage) {
+                fetch<Values>(tile + 1, next);
+            }
+            stage = next;
+        }
+        wait_all_copies();
+    }
+    template <bool Values>
+    __device__ void fetch(std::uint64_t tile, unsigned stage) const {
+        if (tile < end_) {
+            const Part of = part(tile);
+            unsigned char* const memory = memory_ + stage * Plan::warp_stage_bytes;
+            of.fetch_runs(plan_.task.keys, memory);
+            if constexpr (Values && Plan::has_values) {
+                of.fetch_runs(plan_.task.values, memory + Plan::values_at);
+            }
+        }
+        commit_copies();
+    }
+
+    // Bits: at which of the lane's elements a run begins. Loads the keys.
+    __device__ unsigned find_heads(std::uint64_t tile, const Part& part, unsigned char* memory, Key (&keys)[span]) {
+        part.take_run(memory, keys);
+        Key before = warp::shuffle_up(keys[span - 1], 1);
+        if (threadIdx.x % warp::lanes == 0) {
+            before = last_key_;
+        }
+        last_key_ = warp::shuffle(keys[span - 1], warp::lanes - 1);
+        unsigned heads = 0;
+#pragma unroll
+        for (unsigned j = 0; j < span; ++j) {
+            const Key& left = j == 0 ? before : keys[j == 0 ? 0 : j - 1];
+            heads |= detail::equal_by(plan_.task.equal, left, keys[j]) ? 0u : 1u << j;
+        }
+        if (!part.whole) {
+            heads &= part.present();
+        }
+        if (tile == 0 && threadIdx.x % warp::lanes == part.missing / span) { // element 0 begins a run
+            heads |= 1u << part.missing % span;
+        }
+        return heads;
+    }
+
+    template <bool Whole>
+    __device__ void write_tile(std::uint64_t tile, const Part& part, unsigned char* memory, Walk& walk) {
+        Key keys[span];
+        const unsigned heads = find_heads(tile, part, memory, keys);
+        typename Walk::template in_tile<Part> elements(walk, plan_.task, part, memory + Plan::values_at,
+                                                       tile * Plan::of_warp, heads);
+        const unsigned runs = elements.runs(), lane_runs = elements.runs_before_lane();
+        // The result of a run that began before the range is not written.
+        const unsigned first = runs != 0 && walk.skips_result(runs_) ? 1 : 0;
+        __syncwarp();
+        const staged_results<decltype(plan_.task.keys_out), KeyOut, true> firsts(memory, plan_.task.keys_out, runs_,
+                                                                                 runs);
+        firsts.put(lane_runs, heads, keys);
+        if constexpr (!Plan::has_values) {
+            __syncwarp();
+            firsts.write();
+            __syncwarp();
+        }
+        const staged_results<decltype(plan_.task.values_out), ValueOut, true> folds(
+            memory + Plan::folds_at, plan_.task.values_out, runs_ + first - 1, runs - first);
+        ValueOut* at = folds.place(lane_runs) - first;
+        if (first != 0) {
+            walk.keep_first(elements, plan_.task, heads, runs_);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < span; ++j) {
+            const unsigned head = heads >> j & 1;
+            if (head != 0) {
+                *at = static_cast<ValueOut>(elements.result(j));
+                elements.begin(j);
+            } else {
+                elements.go_on(plan_.task, j);
+            }
+            at += head;
+            if (!Whole && Part::place(0) + j + 1 == part.behind) {
+                elements.end();
+            }
+        }
+        __syncwarp();
+        if constexpr (Plan::has_values) {
+            firsts.write();
+        }
+        folds.write();
+        walk.template leave<Whole>(elements, plan_.task, part, tile * Plan::of_warp);
+        runs_ += runs;
+    }
+
+    // The last tile is never whole, so that the array's end is looked for there alone.
+    [[nodiscard]] __device__ Part part(std::uint64_t tile) const {
+        return {plan_.shift, n_, tile, tile + 1 < tiles_ && (tile != 0 || plan_.shift == 0)};
+    }
+
+    const Plan& plan_;
+    std::uint64_t n_, tiles_, begin_, end_;
+    std::uint64_t runs_ = 0; // that begin before the tile
+    unsigned char* memory_;
+    Key last_key_; // before the tile
+};
+
+template <class Plan>
+__global__ void __launch_bounds__(Plan::threads, Plan::resident_blocks) keyed_ranges_kernel(const Plan plan) {
+    using Walk = typename Plan::walk_type;
+    extern __shared__ uint4 stage_memory[];
+    __shared__ typename Plan::prefix_type::storage prefix_storage;
+    __shared__ run_beginnings of_warp[Plan::warps];
+    __shared__ typename Walk::template storage<Plan::warps> walk_storage;
+    Walk::check();
+    pdl_trigger();
+    pdl_wait();
+    const std::uint64_t n = plan.count.value();
+    if (n == 0) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            detail::write_number(plan.place, 0);
+        }
+        return;
+    }
+    const unsigned blocks = Plan::blocks_of(Plan::tiles_of(n, plan.shift), gridDim.x);
+    if (blockIdx.x >= blocks) {
+        return;
+    }
+    keyed_range<Plan> range(plan, n, blocks, stage_memory);
+    const unsigned warp = threadIdx.x / warp::lanes;
+    const run_beginnings own = range.beginnings();
+    if (threadIdx.x % warp::lanes == 0) {
+        of_warp[warp] = own;
+    }
+    __syncthreads();
+    const join_beginnings join;
+    run_beginnings warps_before{}, of_block{};
+#pragma unroll 1
+    for (unsigned w = 0; w < Plan::warps; ++w) {
+        warps_before = w == warp ? of_block : warps_before;
+        of_block = join(of_block, of_warp[w]);
+    }
+    // Of blocks a walk may want the last one in which a run begins instead of the place.
+    const run_beginnings published = Walk::of_block(of_block);
+    typename Plan::prefix_type prefix(plan.workspace, false, prefix_storage, blocks);
+    run_beginnings before{};
+    if (blocks != 1) {
+        prefix.publish(published);
+        const run_beginnings found = prefix.before(published, no_initial{}, join);
+        before = blockIdx.x == 0 ? before : found;
+    }
+    const std::uint64_t all_runs = before.count + of_block.count;
+    if (blockIdx.x + 1 == blocks && threadIdx.x == 0) {
+        detail::write_number(plan.place, all_runs);
+    }
+    Walk walk(join(before, warps_before));
+    range.write(join(before, warps_before), walk);
+    walk.join_warps(plan.task, walk_storage, static_cast<unsigned char*>(plan.workspace) + Plan::counts_bytes, before,
+                    blocks, all_runs);
+    if (blocks != 1) {
+        prefix.release();
+    }
+}
+
+} // namespace warpfold::detail

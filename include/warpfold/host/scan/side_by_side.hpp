@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Scans of several runs of numbers side by side: the 16-byte parts of a wide vector belong to two runs (AVX2) or to four
+// (AVX-512). Each part goes through the steps of run_sums, in the same order.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "warpfold/host/core/vectors.hpp"
+
+#if defined(WARPFOLD_AVX2) && !defined(__CUDACC__)
+#include <immintrin.h>
+
+namespace warpfold::detail {
+
+// The calls take vectors by reference: functions for the baseline pass them on.
+template <class Lane>
+struct two_runs {
+    static constexpr std::size_t runs = 2;
+    typedef Lane vector __attribute__((vector_size(32)));
+
+    WARPFOLD_AVX2_PART static void fill(vector& x, Lane value) { x = value - vector{}; } // not +, for -0
+    // part[k] holds the k-th 16 bytes of both runs.
+    WARPFOLD_AVX2_PART static void load(const Lane* from, std::size_t length, vector (&part)[runs]) {
+        const auto *const a = reinterpret_cast<const __m256i*>(from), *const b = reinterpret_cast<const __m256i*>(
+                                                                          from + length);
+        transpose(_mm256_loadu_si256(a), _mm256_loadu_si256(b), part);
+    }
+    WARPFOLD_AVX2_PART static void store(Lane* to, std::size_t length, const vector (&part)[runs]) {
+        vector whole[runs];
+        transpose(reinterpret_cast<__m256i>(part[0]), reinterpret_cast<__m256i>(part[1]), whole);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(whole[0]));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + length), reinterpret_cast<__m256i>(whole[1]));
+    }
+    WARPFOLD_AVX2_PART static void add(vector& x, const vector& y) { x += y; }
+    // Element k - By of a part of x at place k, and that of `none` in the first places.
+    template <std::size_t By>
+    WARPFOLD_AVX2_PART static void behind(vector& to, const vector& x, const vector& none) {
+        to = reinterpret_cast<vector>(_mm256_alignr_epi8(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(none),
+                                                         static_cast<int>(16 - By * sizeof(Lane))));
+    }
+    // The last element of each part in all its places.
+    WARPFOLD_AVX2_PART static void last(vector& to, const vector& x) {
+        const auto bits = reinterpret_cast<__m256i>(x);
+        if constexpr (sizeof(Lane) == 8) {
+            to = reinterpret_cast<vector>(_mm256_shuffle_epi32(bits, 0xee));
+        } else if constexpr (sizeof(Lane) == 4) {
+            to = reinterpret_cast<vector>(_mm256_shuffle_epi32(bits, 0xff));
+        } else {
+            const auto place = sizeof(Lane) == 2 ? _mm256_set1_epi16(0x0f0e) : _mm256_set1_epi8(0x0f);
+            to = reinterpret_cast<vector>(_mm256_shuffle_epi8(bits, place));
+        }
+    }
+
+private:
+    WARPFOLD_AVX2_PART static void transpose(const __m256i& a, const __m256i& b, vector (&to)[runs]) {
+        to[0] = reinterpret_cast<vector>(_mm256_permute2x128_si256(a, b, 0x20));
+        to[1] = reinterpret_cast<vector>(_mm256_permute2x128_si256(a, b, 0x31));
+    }
+};
+
+template <class Lane>
+struct four_runs {
+    static constexpr std::size_t runs = 4;
+    typedef Lane vector __attribute__((vector_size(64)));
+
+    WARPFOLD_AVX512_PART static void fill(vector& x, Lane value) { x = value - vector{}; }
+    WARPFOLD_AVX512_PART static void load(const Lane* from, std::size_t length, vector (&part)[runs]) {
+        transpose(_mm512_loadu_si512(from), _mm512_loadu_si512(from + length), _mm512_loadu_si512(from + 2 * length),
+                  _mm512_loadu_si512(from + 3 * length), part);
+    }
+    WARPFOLD_AVX512_PART static void store(Lane* to, std::size_t length, const vector (&part)[runs]) {
+        vector whole[runs];
+        transpose(reinterpret_cast<__m512i>(part[0]), reinterpret_cast<__m512i>(part[1]),
+                  reinterpret_cast<__m512i>(part[2]), reinterpret_cast<__m512i>(part[3]), whole);
+        for (std::size_t r = 0; r < runs; ++r) {
+            _mm512_storeu_si512(to + r * length, reinterpret_cast<__m512i>(whole[r]));
+        }
+    }
+    WARPFOLD_AVX512_PART static void add(vector& x, const vector& y) { x += y; }
+    template <std::size_t By>
+    WARPFOLD_AVX512_PART static void behind(vector& to, const vector& x, const vector& none) {
+        to = reinterpret_cast<vector>(_mm512_alignr_epi8(reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(none),
+                                                         static_cast<int>(16 - By * sizeof(Lane))));
+    }
+    WARPFOLD_AVX512_PART static void last(vector& to, const vector& x) {
+        const auto bits = reinterpret_cast<__m512i>(x);
+        if constexpr (sizeof(Lane) == 8) {
+            to = reinterpret_cast<vector>(_mm512_maskz_shuffle_epi32(0xffff, bits, static_cast<_MM_PERM_ENUM>(0xee)));
+        } else if constexpr (sizeof(Lane) == 4) {
+            to = reinterpret_cast<vector>(_mm512_maskz_shuffle_epi32(0xffff, bits, static_cast<_MM_PERM_ENUM>(0xff)));
+        } else {
+            const auto place = sizeof(Lane) == 2 ? _mm512_set1_epi16(0x0f0e) : _mm512_set1_epi8(0x0f);
+            to = reinterpret_cast<vector>(_mm512_shuffle_epi8(bits, place));
+        }
+    }
+
+private:
+    WARPFOLD_AVX512_PART static void transpose(const __m512i& a, const __m512i& b, const __m512i& c, const __m512i& d,
+                                               vector (&to)[runs]) {
+        constexpr __mmask16 every = 0xffff; // without a mask g++ 12 warns
+        const auto ab_even = _mm512_maskz_shuffle_i32x4(every, a, b, 0x88),
+                   ab_odd = _mm512_maskz_shuffle_i32x4(every, a, b, 0xdd);
+        const auto cd_even = _mm512_maskz_shuffle_i32x4(every, c, d, 0x88),
+                   cd_odd = _mm512_maskz_shuffle_i32x4(every, c, d, 0xdd);
+        to[0] = reinterpret_cast<vector>(_mm512_maskz_shuffle_i32x4(every, ab_even, cd_even, 0x88));
+        to[1] = reinterpret_cast<vector>(_mm512_maskz_shuffle_i32x4(every, ab_odd, cd_odd, 0x88));
+        to[2] = reinterpret_cast<vector>(_mm512_maskz_shuffle_i32x4(every, ab_even, cd_even, 0xdd));
+        to[3] = reinterpret_cast<vector>(_mm512_maskz_shuffle_i32x4(every, ab_odd, cd_odd, 0xdd));
+    }
+};
+
+// Scans `Runs` consecutive runs of Length numbers, each with prefix before[r]. Elements from `next` on are prefetched.
+// Its caller is compiled for the vectors of `Side`, and takes this and its calls in.
+template <class Side, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
+inline void scan_side_by_side(const Lane* from, const Lane* before, Lane* to, const char* next, Lane identity) {
+    constexpr std::size_t width = 16 / sizeof(Lane), side = Side::runs;
+    using vector = typename Side::vector;
+    vector none, sums[Runs / side];
+    Side::fill(none, identity);
+    for (std::size_t g = 0; g < Runs / side; ++g) {
+        for (std::size_t r = 0; r < side; ++r) {
+            typedef Lane sixteen __attribute__((vector_size(16)));
+            const sixteen first = before[g * side + r] - sixteen{}; // not +, for -0
+            std::memcpy(reinterpret_cast<char*>(&sums[g]) + r * 16, &first, 16);
+        }
+    }
+    for (std::size_t j = 0; j < Length; j += side * width) {
+        for (std::size_t line = 0; line < Runs * side / 4; ++line) {
+            __builtin_prefetch(next + j * Runs * sizeof(Lane) + line * 64);
+        }
+        for (std::size_t g = 0; g < Runs / side; ++g) {
+            const std::size_t at = g * side * Length + j;
+            vector part[side], other;
+            Side::load(from + at, Length, part);
+            for (vector& block : part) {
+                Side::template behind<1>(other, block, none);
+                Side::add(block, other);
+                if constexpr (width >= 4) {
+                    Side::template behind<2>(other, block, none);
+                    Side::add(block, other);
+                }
+                if constexpr (width >= 8) {
+                    Side::template behind<4>(other, block, none);
+                    Side::add(block, other);
+                }
+                if constexpr (width >= 16) {
+                    Side::template behind<8>(other, block, none);
+                    Side::add(block, other);
+                }
+                vector through = sums[g];
+                Side::last(other, block);
+                Side::add(sums[g], other);
+                if constexpr (!Inclusive) {
+                    Side::template behind<1>(other, block, none);
+                    block = other;
+                }
+                Side::add(through, block);
+                block = through;
+            }
+            Side::store(to + at, Length, part);
+        }
+    }
+}
+
+template <bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
+__attribute__((target("avx2"), flatten)) void scan_two_runs(const Lane* from, const Lane* before, Lane* to,
+                                                            const char* next, Lane identity) {
+    scan_side_by_side<two_runs<Lane>, Inclusive, Runs, Length>(from, before, to, next, identity);
+}
+template <bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
+__attribute__((target("avx512f,avx512bw"), flatten)) void scan_four_runs(const Lane* from, const Lane* before, Lane* to,
+                                                                         const char* next, Lane identity) {
+    scan_side_by_side<four_runs<Lane>, Inclusive, Runs, Length>(from, before, to, next, identity);
+}
+
+} // namespace warpfold::detail
+#endif
