@@ -38,7 +38,7 @@ bool sum_magnitudes(const array& in, const array& out);
 // begin that are scanned by themselves. It may be null.
 void scan(operation op, element fold, const array& in, std::uint64_t length, const array* heads, const array& out);
 
-// float32 or float64, of which all arrays are.
+// float32 or float64, of which all arrays are. The axes that `in` has behind those of `out` are summed.
 void exact_sum(const array& in, const array& out);
 void exact_dot(const array& a, const array& b, const array& out);
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "warpfold/exact_sum.hpp"
 
+#include <cstdint>
+#include <vector>
+
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
+#include "python/src/last_axes.hpp"
+#include "warpfold/exact_sum_along.hpp"
 
 namespace warpfold::python {
 
@@ -14,6 +19,25 @@ void sum_as(element type, const array& in, const array& out) {
     const results<T> to(out);
     to[0] = from != nullptr ? warpfold::exact_sum(host{}, from, in.size())
                             : warpfold::exact_sum(host{}, elements<T>(in), in.size());
+}
+
+template <class T>
+void sums_as(element type, const array& in, const array& out) {
+    const auto from = in.view<const T>(type);
+    const auto to = out.view<T>(type);
+    if (from && to) {
+        exact_sum_along(host{}, *from, last_axes(in, out), *to);
+        return;
+    }
+    const elements<T> all(in);
+    const results<T> sums(out);
+    std::vector<T> line(in.size() / out.size());
+    for (std::uint64_t k = 0; k < out.size(); ++k) {
+        for (std::uint64_t j = 0; j < line.size(); ++j) {
+            line[j] = all[k * line.size() + j];
+        }
+        sums[k] = warpfold::exact_sum(host{}, line.data(), line.size());
+    }
 }
 
 template <class T>
@@ -29,11 +53,14 @@ void dot_as(element type, const array& a, const array& b, const array& out) {
 } // namespace
 
 void exact_sum(const array& in, const array& out) {
-    if (in.type == element::float32) {
-        sum_as<float>(in.type, in, out);
-    } else {
-        sum_as<double>(element::float64, in, out);
+    if (out.size() == 0) {
+        return;
     }
+    const auto of = [&](auto zero) {
+        using T = decltype(zero);
+        out.size() == 1 ? sum_as<T>(in.type, in, out) : sums_as<T>(in.type, in, out);
+    };
+    in.type == element::float32 ? of(float{}) : of(double{});
 }
 
 void exact_dot(const array& a, const array& b, const array& out) {

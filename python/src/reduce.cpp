@@ -6,6 +6,7 @@
 
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
+#include "python/src/last_axes.hpp"
 #include "python/src/operations.hpp"
 #include "python/src/segments.hpp"
 #include "warpfold/along_axis.hpp"
@@ -15,13 +16,6 @@
 namespace warpfold::python {
 
 namespace {
-
-// The axes that `in` has behind those of the results.
-axes last_axes(const array& in, const array& out) {
-    std::vector<int> last(in.shape.size() - out.shape.size());
-    std::iota(last.begin(), last.end(), static_cast<int>(out.shape.size()));
-    return axes(last);
-}
 
 // Folds elements of type T along axes, if both arrays are views of their types.
 template <class T, class Op>

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import warpfold as wf
-from support import arrays, assert_same, moderate, outcome, tolerance_of
+from support import arrays, assert_same, moderate, outcome, tolerance_of, with_axis
 
 LINES = ["as it is", "reversed", "gaps", "unaligned", "swapped"]
 line = arrays(min_dims=0, max_dims=1, max_side=12, layouts=LINES, elements=moderate)
@@ -79,6 +79,30 @@ def test_exact_dot_products(array):
     # Rounding to float64 first may move the sum to a tie.
     assert ours == expected or abs(ours - exact) <= abs(expected - exact)
     assert wf.exact_dot(array, np.ones_like(array)) == wf.exact_sum(array)
+
+
+@given(with_axis(arrays(types=[np.dtype(np.float32), np.dtype(np.float64)], max_side=6)), st.booleans())
+def test_exact_sums_along_axes(drawn, keepdims):
+    array, axis = drawn
+    reduced = range(array.ndim) if axis is None else [k % array.ndim for k in np.atleast_1d(axis).astype(int)]
+    kept = [k for k in range(array.ndim) if k not in reduced]
+    lines = np.transpose(array, kept + [k for k in range(array.ndim) if k in reduced])
+    expected = np.zeros([array.shape[k] for k in kept], array.dtype.newbyteorder("="))
+    for index in np.ndindex(expected.shape):
+        expected[index] = wf.exact_sum(lines[index])
+    if keepdims:
+        expected = expected.reshape([1 if k in reduced else extent for k, extent in enumerate(array.shape)])
+    assert_same(wf.exact_sum(array, axis, keepdims), expected)
+
+
+def test_axes_of_exact_sums():
+    array = np.array([[1e30, 1.0, -1e30], [2.0, 1e-30, 3.0]])
+    assert_same(wf.exact_sum(array, axis=1), np.array([1.0, 5.0]))
+    assert_same(wf.exact_sum(array * 1j, axis=1, keepdims=True), np.array([[1j], [5j]]))
+    assert_same(wf.exact_sum(array, axis=()), array)
+    assert_same(wf.exact_sum(np.zeros((0, 3)), axis=0), np.zeros(3))
+    with pytest.raises(np.exceptions.AxisError):
+        wf.exact_sum(array, axis=2)
 
 
 def true_parts(terms):

@@ -62,6 +62,9 @@ class Tensor(PackageArray):
     def is_neg(self):
         return False
 
+    def get_device(self):
+        return 0
+
 
 class Array(PackageArray):
     """Like an array of CuPy."""

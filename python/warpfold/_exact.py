@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, describe
+from ._arrays import Array, axes_last, axes_of, describe
 from ._calls import call_of, of_whole_arrays
 from ._devices import is_on_device
+from ._reductions import Axis, _kept, _shape
 
 
 def _check(array: Array, name: str, argument: str) -> None:
@@ -39,10 +40,10 @@ class _Complex:
         return self._package.stack((first, second), -1).reshape(-1)
 
     def joined(self, real: Any, imag: Any) -> Any:
-        """A complex number of two results. No arithmetic: an infinity stays in its part."""
+        """Complex numbers of two results. No arithmetic: an infinity stays in its part."""
         if hasattr(self._package, "complex"):
             return self._package.complex(real, imag)
-        return self._package.stack((real, imag)).view(self.dtype)[0]
+        return self._package.stack((real, imag), -1).view(self.dtype)[..., 0][()]
 
 
 def _is_complex(x: Any) -> bool:
@@ -53,17 +54,21 @@ def _is_complex(x: Any) -> bool:
 
 
 @of_whole_arrays
-def exact_sum(a: Any) -> Any:
-    """The true sum of all elements, rounded once: the same bits on every machine and for every order.
+def exact_sum(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The true sum of the elements over axes, rounded once: the same bits on every machine and for every order.
 
     Parameters
     ----------
     a : array of float32, float64, complex64 or complex128
         Of any shape and strides. Complex arrays are in host memory, or CuPy's or PyTorch's.
+    axis : int, tuple of int or None
+        The axes that are reduced; None: all.
+    keepdims : bool
+        Whether reduced axes stay, with one element.
 
     Returns
     -------
-    scalar
+    array or scalar
         Of the type of `a`. NaN if there is a NaN or infinities of both signs. Of complex numbers each part is the true sum of
         the parts, rounded once.
 
@@ -71,14 +76,17 @@ def exact_sum(a: Any) -> Any:
     ------
     TypeError
         For another type.
+    numpy.exceptions.AxisError
+        For an axis that `a` does not have.
     """
     if _is_complex(a):
         numbers = _Complex(a, "exact_sum", "a")
-        return numbers.joined(exact_sum(numbers.real), exact_sum(numbers.imag))
+        return numbers.joined(exact_sum(numbers.real, axis, keepdims), exact_sum(numbers.imag, axis, keepdims))
     with call_of("exact_sum", a) as call:
         _check(call.array, "exact_sum", "a")
-        target = call.results(None, (), call.array.dtype)
-        call.engine.exact_sum(describe(call.array), describe(target.array))
+        axes = axes_of(axis, call.array.ndim)
+        target = call.results(None, _shape(call.array, axes, keepdims), call.array.dtype)
+        call.engine.exact_sum(describe(axes_last(call.array, axes)), describe(_kept(target.array, axes, keepdims)))
         return target.finish()
 
 

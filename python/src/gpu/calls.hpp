@@ -32,9 +32,14 @@ void apply(const gpu& on, arithmetic op, element fold, const array& in, const ar
 
 void reduce(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
             const array& out);
-// The mean of all elements, float32 or float64 without gaps, in one launch. False where it is not computed: for other arrays.
+// The mean and the variance of all elements, float32 or float64 without gaps, in one launch. False where they are not computed:
+// for other arrays.
 bool mean_of_all(const gpu& on, const array& in, const array& out);
+bool variance_of_all(const gpu& on, const array& in, const array& out);
 void count_nonzero(const gpu& on, const array& in, std::uint64_t length, const array* mask, const array& out);
+// The number of all elements that are not zero, of arrays without gaps, in one launch: as int64 if `out` is of it; as bool,
+// whether there is one, or with `is_all` whether there is none that is zero. False where it is not computed.
+bool nonzero_of_all(const gpu& on, bool is_all, const array& in, const array& out);
 // `out` is contiguous, of the type `fold`. `means` are needed with a mask only: without, one pass gives both.
 void squared_deviations(const gpu& on, element fold, const array& in, std::uint64_t length, const array* mask,
                         const array* means, const array& out);

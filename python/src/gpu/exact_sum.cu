@@ -4,16 +4,37 @@
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
 #include "python/src/gpu/stream_workspace.hpp"
+#include "python/src/last_axes.hpp"
+#include "warpfold/exact_sum_along.cuh"
 
 namespace warpfold::python::on_gpu {
 
 void exact_sum(const gpu& on, const array& in, const array& out) {
     const auto run = [&](auto zero) {
         using T = decltype(zero);
+        if (out.size() == 1) {
+            const contiguous_input<T> values(on, in);
+            const workspace_of_stream memory(on, exact_sum_workspace());
+            warpfold::exact_sum(memory.target(), values.data(), in.size(), out.required<T>(in.type));
+            return;
+        }
+        const auto from = in.view<const T>(in.type);
+        const auto to = out.view<T>(in.type);
+        if (from && to) {
+            const workspace_of_stream memory(on, exact_sum_workspace());
+            exact_sum_along(memory.target(), *from, last_axes(in, out), *to);
+            return;
+        }
         const contiguous_input<T> values(on, in);
+        const contiguous_output<T> sums(on, out);
         const workspace_of_stream memory(on, exact_sum_workspace());
-        warpfold::exact_sum(memory.target(), values.data(), in.size(), out.required<T>(in.type));
+        const strided_view<const T> lines(values.data(), {out.size(), in.size() / out.size()});
+        exact_sum_along(memory.target(), lines, {1}, sums.data());
+        sums.finish();
     };
+    if (out.size() == 0) {
+        return;
+    }
     if (in.type == element::float32) {
         run(float{});
     } else {

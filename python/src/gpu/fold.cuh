@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <numeric>
-#include <vector>
 
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
 #include "python/src/gpu/stream_workspace.hpp"
+#include "python/src/last_axes.hpp"
 #include "warpfold/along_axis.cuh"
 #include "warpfold/reduce.cuh"
 
@@ -17,13 +16,6 @@ namespace warpfold::python::on_gpu {
 // A part of reduce() in a file of its own: it takes long to compile.
 void sum_or_product(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
                     const array& out);
-
-// The axes that `in` has behind those of the results.
-inline axes last_axes(const array& in, const array& out) {
-    std::vector<int> last(in.shape.size() - out.shape.size());
-    std::iota(last.begin(), last.end(), static_cast<int>(out.shape.size()));
-    return axes(last);
-}
 
 // One result of all elements of type T in one launch, if both arrays have no gaps: `*out = result(op over map(x))`.
 template <class A, class T, class R, class Map, class Op, class Result>

@@ -48,6 +48,13 @@ struct squares_of {
     WARPFOLD_HD A operator()(const moments<A>& all) const { return all.squares; }
 };
 
+template <class A>
+struct variance_of {
+    WARPFOLD_HD A operator()(const moments<A>& all) const { return all.squares / number; }
+
+    A number;
+};
+
 template <class T, class A>
 bool deviations_of(const gpu& on, const array& in, const array& out) {
     const auto from = in.view<const T>(in.type);
@@ -102,6 +109,16 @@ void deviations(const gpu& on, const array& in, std::uint64_t length, const arra
 }
 
 } // namespace
+
+bool variance_of_all(const gpu& on, const array& in, const array& out) {
+    const auto of = [&](auto zero) {
+        using T = decltype(zero);
+        return in.size() != 0 && in.type == out.type &&
+               fold_all<moments<T>, T, T>(on, in, out.type, out, one_element<T>{}, join_moments{},
+                                          variance_of<T>{static_cast<T>(in.size())}, "var");
+    };
+    return in.type == element::float32 ? of(float{}) : in.type == element::float64 && of(double{});
+}
 
 void squared_deviations(const gpu& on, element fold, const array& in, std::uint64_t length, const array* mask,
                         const array* means, const array& out) {

@@ -78,6 +78,23 @@ struct divided {
     T number;
 };
 
+// Where a count goes: as it is, or as the answer to a question about it.
+struct count_place {
+    WARPFOLD_HD const count_place& operator*() const { return *this; }
+    WARPFOLD_HD void operator=(std::uint64_t found) const { // NOLINT(misc-unconventional-assign-operator)
+        if (number != nullptr) {
+            *number = found;
+        } else {
+            *answer = is_all ? found == size : found != 0;
+        }
+    }
+
+    std::uint64_t* number;
+    bool* answer;
+    std::uint64_t size;
+    bool is_all;
+};
+
 template <class A>
 void fold_in(const gpu& on, operation op, const array& in, std::uint64_t length, const array* mask, const array& out) {
     if (op == operation::sum) {
@@ -109,6 +126,22 @@ bool mean_of_all(const gpu& on, const array& in, const array& out) {
                                  divided<T>{static_cast<T>(in.size())}, "mean");
     };
     return in.type == element::float32 ? of(float{}) : in.type == element::float64 && of(double{});
+}
+
+bool nonzero_of_all(const gpu& on, bool is_all, const array& in, const array& out) {
+    const count_place place{out.contiguous<std::uint64_t>(element::int64), out.contiguous<bool>(element::boolean),
+                            in.size(), is_all};
+    return out.size() == 1 && (place.number != nullptr || place.answer != nullptr) &&
+           with_common_type(in.type, [&](auto zero) {
+               using T = decltype(zero);
+               const T* const all = in.contiguous<const T>(in.type);
+               if (all == nullptr) {
+                   return false;
+               }
+               const workspace_of_stream memory(on, reduce_workspace(sizeof(std::uint64_t)));
+               transform_reduce(memory.target(), all, in.size(), place, is_nonzero{}, sum{});
+               return true;
+           });
 }
 
 void count_nonzero(const gpu& on, const array& in, std::uint64_t length, const array* mask, const array& out) {

@@ -13,19 +13,40 @@
 
 namespace warpfold::python::on_gpu {
 
-std::optional<device_array> tensors::read(nb::handle tensor, const std::optional<place>& at) const {
+std::optional<element> tensors::readable_type(nb::handle tensor) const {
     const auto which = type_of_tensor(tensor);
-    if (!which || requires_grad_.of(tensor).ptr() != Py_False || !layout_.of(tensor).is(strided_) ||
-        is_neg_.called(tensor).ptr() != Py_False) {
+    const bool is_plain = which && requires_grad_.of(tensor).ptr() == Py_False && layout_.of(tensor).is(strided_) &&
+                          is_neg_.called(tensor).ptr() == Py_False;
+    return is_plain ? which : std::nullopt;
+}
+
+std::optional<device_array> tensors::read(nb::handle tensor, const std::optional<place>& at) const {
+    const auto which = readable_type(tensor);
+    if (!which) {
         return std::nullopt;
     }
     numbers strides = numbers_of(stride_.called(tensor));
     for (std::int64_t& step : strides) {
         step *= size_of(*which);
     }
-    const auto address = nb::cast<std::uintptr_t>(data_ptr_.called(tensor));
-    return device_array{array_at(address, *which, numbers_of(shape_.of(tensor)), std::move(strides)),
+    return device_array{array_at(address_of(tensor), *which, numbers_of(shape_.of(tensor)), std::move(strides)),
                         at ? *at : place_of(tensor), nb::borrow(tensor)};
+}
+
+std::optional<device_array> tensors::read_all(nb::handle tensor) const {
+    const auto which = readable_type(tensor);
+    if (!which || is_contiguous_.called(tensor).ptr() != Py_True) {
+        return std::nullopt;
+    }
+    return device_array{
+        array_at(address_of(tensor), *which, {nb::cast<std::int64_t>(numel_.called(tensor))}, {size_of(*which)}),
+        place_of(tensor), nb::borrow(tensor)};
+}
+
+bool tensors::has_one_axis(nb::handle tensor) const { return nb::cast<int>(dim_.called(tensor)) == 1; }
+
+std::uintptr_t tensors::address_of(nb::handle tensor) const {
+    return nb::cast<std::uintptr_t>(data_ptr_.called(tensor));
 }
 
 std::pair<nb::object, device_array> tensors::make(numbers shape, element type, const place& at,
@@ -40,9 +61,8 @@ std::pair<nb::object, device_array> tensors::make(numbers shape, element type, c
     } else {
         tensor = empty_(extents, nb::arg("dtype") = as, nb::arg("device") = device);
     }
-    const auto address = nb::cast<std::uintptr_t>(data_ptr_.called(tensor));
     numbers strides = row_major(shape, size_of(type));
-    device_array elements{array_at(address, type, std::move(shape), std::move(strides)), at, tensor};
+    device_array elements{array_at(address_of(tensor), type, std::move(shape), std::move(strides)), at, tensor};
     return {std::move(tensor), std::move(elements)};
 }
 
@@ -62,7 +82,7 @@ std::optional<element> tensors::type_of_tensor(nb::handle tensor) const {
 }
 
 place tensors::place_of(nb::handle tensor) const {
-    const nb::object device = index_.of(device_.of(tensor));
+    const nb::object device = get_device_of_.called(tensor);
     return {nb::cast<int>(device), nb::cast<std::uintptr_t>(stream_(device))};
 }
 

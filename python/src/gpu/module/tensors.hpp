@@ -52,14 +52,19 @@ public:
     // its interface: of another type or layout, with a gradient or a negative bit.
     [[nodiscard]] std::optional<device_array> read(nb::handle tensor, const std::optional<place>& at) const;
 
+    // All elements of a tensor without gaps, as one axis, on its device and current stream. None for others, and as read().
+    [[nodiscard]] std::optional<device_array> read_all(nb::handle tensor) const;
+    [[nodiscard]] bool has_one_axis(nb::handle tensor) const;
+
     // A new tensor without gaps, and its elements. Throws nb::type_error if PyTorch does not have the type.
     [[nodiscard]] std::pair<nb::object, device_array> make(numbers shape, element type, const place& at,
                                                            nb::handle device) const;
 
-    [[nodiscard]] nb::object device_of(nb::handle tensor) const { return device_.of(tensor); }
-
 private:
     [[nodiscard]] std::optional<element> type_of_tensor(nb::handle tensor) const;
+    // None for a type, layout or bit that read() does not take.
+    [[nodiscard]] std::optional<element> readable_type(nb::handle tensor) const;
+    [[nodiscard]] std::uintptr_t address_of(nb::handle tensor) const;
     [[nodiscard]] place place_of(nb::handle tensor) const;
     // For the CUDA runtime and for PyTorch, which may set its device later.
     [[nodiscard]] bool is_current(int device) const;
@@ -67,7 +72,8 @@ private:
     nb::tuple dtypes_;
     nb::object strided_, stream_, empty_, empty_here_, get_device_;
     attribute requires_grad_{"requires_grad"}, layout_{"layout"}, is_neg_{"is_neg"}, stride_{"stride"}, shape_{"shape"},
-        data_ptr_{"data_ptr"}, dtype_{"dtype"}, device_{"device"}, index_{"index"};
+        data_ptr_{"data_ptr"}, dtype_{"dtype"}, get_device_of_{"get_device"}, is_contiguous_{"is_contiguous"},
+        numel_{"numel"}, dim_{"dim"};
 };
 
 // For the module.

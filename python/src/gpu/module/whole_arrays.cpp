@@ -4,15 +4,12 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
-#include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/module/tensors.hpp"
-#include "warpfold/gpu/core/stream_ordered_memory.hpp"
 
 namespace warpfold::python::on_gpu {
 
@@ -66,33 +63,33 @@ public:
         if (!tensor.type().is(class_) || is_cuda_.of(tensor).ptr() != Py_True) {
             return nb::none();
         }
-        const std::optional<device_array> in = package_->read(tensor, std::nullopt);
-        if (!in || in->of.size() == 0 || !in->of.at.is_contiguous(size_of(in->of.type))) {
+        const std::optional<device_array> in = package_->read_all(tensor);
+        if (!in || in->of.size() == 0) {
             return nb::none();
         }
         const auto function = static_cast<whole>(which);
         if (function < whole::cumulative_sum) {
-            return reduced(static_cast<operation>(which), tensor, *in);
+            return reduced(static_cast<operation>(which), *in);
         }
         if (function < whole::arg_minimum) {
             return scanned(static_cast<operation>(which - static_cast<int>(whole::cumulative_sum)), tensor, *in);
         }
         if (function == whole::both_extremes) {
-            return extremes_of(tensor, *in);
+            return extremes_of(*in);
         }
         if (function < whole::both_extremes) {
-            return filled(tensor, *in, {}, element::int64, [&](const gpu& on, const array& out) {
+            return filled(*in, {}, element::int64, [&](const gpu& on, const array& out) {
                 arg_extreme(on, function == whole::arg_minimum, fold_type(in->of.type), in->of, in->of.size(), out);
                 return true;
             });
         }
         if (function > whole::variance) {
-            return tested(function, tensor, *in);
+            return tested(function, *in);
         }
         if (in->of.type <= element::float16) {
             return nb::none();
         }
-        return filled(tensor, *in, {}, in->of.type, [&](const gpu& on, const array& out) {
+        return filled(*in, {}, in->of.type, [&](const gpu& on, const array& out) {
             if (function == whole::mean) {
                 return mean_of_all(on, in->of, out);
             }
@@ -101,9 +98,7 @@ public:
             } else if (function == whole::exact_sum) {
                 exact_sum(on, in->of, out);
             } else {
-                squared_deviations(on, in->of.type, in->of, in->of.size(), nullptr, nullptr, out);
-                const auto number = std::bit_cast<std::uint64_t>(static_cast<double>(in->of.size()));
-                apply(on, arithmetic::divide, in->of.type, out, nullptr, number, out);
+                return variance_of_all(on, in->of, out);
             }
             return true;
         });
@@ -112,52 +107,40 @@ public:
 private:
     // A new tensor with the elements that work(on, out) computes; None if that is false.
     template <class Work>
-    [[nodiscard]] nb::object filled(nb::handle tensor, const device_array& in, numbers shape, element type,
-                                    const Work& work) const {
-        auto [result, out] = package_->make(std::move(shape), type, in.at, package_->device_of(tensor));
+    [[nodiscard]] nb::object filled(const device_array& in, numbers shape, element type, const Work& work) const {
+        auto [result, out] = package_->make(std::move(shape), type, in.at, nb::int_(in.at.first));
         bool is_done = false;
         const array& elements = out.of;
         run(in.at, [&](const gpu& on) { is_done = work(on, elements); });
         return is_done ? result : nb::none();
     }
-    [[nodiscard]] nb::object reduced(operation op, nb::handle tensor, const device_array& in) const {
+    [[nodiscard]] nb::object reduced(operation op, const device_array& in) const {
         const bool is_sum = op == operation::sum || op == operation::product;
         const element type = is_sum ? sum_type(in.of.type) : in.of.type;
-        return filled(tensor, in, {}, type, [&](const gpu& on, const array& out) {
+        return filled(in, {}, type, [&](const gpu& on, const array& out) {
             reduce(on, op, fold_type(type), in.of, in.of.size(), nullptr, out);
             return true;
         });
     }
     [[nodiscard]] nb::object scanned(operation op, nb::handle tensor, const device_array& in) const {
-        if (in.of.shape.size() != 1) {
+        if (!package_->has_one_axis(tensor)) {
             return nb::none();
         }
         const bool is_sum = op == operation::sum || op == operation::product;
         const element type = is_sum ? sum_type(in.of.type) : in.of.type;
-        return filled(tensor, in, in.of.shape, type, [&](const gpu& on, const array& out) {
+        return filled(in, in.of.shape, type, [&](const gpu& on, const array& out) {
             scan(on, op, fold_type(type), in.of, in.of.size(), nullptr, out);
             return true;
         });
     }
-    [[nodiscard]] nb::object tested(whole function, nb::handle tensor, const device_array& in) const {
+    [[nodiscard]] nb::object tested(whole function, const device_array& in) const {
         const bool is_number = function == whole::number_of_nonzero;
-        return filled(tensor, in, {}, is_number ? element::int64 : element::boolean,
-                      [&](const gpu& on, const array& out) {
-                          if (is_number) {
-                              count_nonzero(on, in.of, in.of.size(), nullptr, out);
-                              return true;
-                          }
-                          const detail::stream_ordered_memory memory(on.stream, sizeof(std::int64_t));
-                          const array number(static_cast<char*>(memory.data()), element::int64, {}, {});
-                          count_nonzero(on, in.of, in.of.size(), nullptr, number);
-                          const bool is_every = function == whole::all_nonzero;
-                          apply(on, is_every ? arithmetic::equal : arithmetic::not_equal, element::int64, number,
-                                nullptr, is_every ? in.of.size() : 0, out);
-                          return true;
-                      });
+        return filled(in, {}, is_number ? element::int64 : element::boolean, [&](const gpu& on, const array& out) {
+            return nonzero_of_all(on, function == whole::all_nonzero, in.of, out);
+        });
     }
-    [[nodiscard]] nb::object extremes_of(nb::handle tensor, const device_array& in) const {
-        const nb::object device = package_->device_of(tensor);
+    [[nodiscard]] nb::object extremes_of(const device_array& in) const {
+        const nb::int_ device(in.at.first);
         const auto [smallest, first] = package_->make({}, in.of.type, in.at, device);
         const auto [largest, last] = package_->make({}, in.of.type, in.at, device);
         const array &low = first.of, &high = last.of;
