@@ -30,7 +30,8 @@
 // have an identity. Results have the same bits in every run and, on the host, for any number of threads. Floating-point
 // results may differ between targets in the last bits.
 //
-// Cost. O(n); each element is read once and each result written once. On a GPU one launch; workspace: by_key.cuh.
+// Cost. O(n); each element is read once, keys of long arrays twice on a GPU, and each result written once. On a GPU one
+// launch; workspace: by_key.cuh.
 //
 // Errors. Throws invalid_argument if a pointer is null or misaligned, an output begins inside an input or a range is too
 // short, and what the target throws.
@@ -56,6 +57,19 @@ namespace warpfold {
 
 namespace detail {
 
+// The type in which values of type V are folded for results of type U. The lower bits of an integer sum or product need no
+// higher ones: where results have 32 bits or fewer, so many do.
+template <class Op, class V, class U>
+struct keyed_accumulator {
+    using wide = accumulator_t<Op, V>;
+    using by = resolved_operation_t<Op, wide>;
+    static constexpr bool narrows =
+        (std::is_same_v<by, sum> || std::is_same_v<by, product>)&&std::is_integral_v<wide> && sizeof(wide) > 4 &&
+        std::is_integral_v<U> && !std::is_same_v<U, bool> &&
+        sizeof(std::conditional_t<std::is_void_v<U>, wide, U>) <= 4;
+    using type = std::conditional_t<narrows, std::uint32_t, wide>;
+};
+
 // Makes the task, checks its arguments, and runs it; `place` is empty, or where the number of runs goes.
 template <class On, class Keys, class N, class Values, class KeysOut, class ValuesOut, class Op, class Equal,
           class... Place>
@@ -66,10 +80,10 @@ auto keyed_call(const char* call, const On& on, const Keys& keys, const N& n, co
     const auto of_keys = detail::read_only(values);
     using From = std::remove_cv_t<decltype(from)>;
     using OfKeys = std::remove_cv_t<decltype(of_keys)>;
-    using A = accumulator_t<Op, element_t<OfKeys>>;
-    (void)require_operation<Op, A>{};
     const auto to_keys = detail::place_of(keys_out, count.most, call);
     const auto to_values = detail::place_of(values_out, count.most, call);
+    using A = typename keyed_accumulator<Op, element_t<OfKeys>, written_t<decltype(to_values)>>::type;
+    (void)require_operation<Op, A>{};
     detail::check_array(from, count.most, call);
     detail::check_array(of_keys, count.most, call);
     detail::check_array(to_keys, count.most, call);

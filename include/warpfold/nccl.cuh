@@ -6,9 +6,10 @@
 //      reduce(gpu{stream}.over(comm), data, n, out);           // enqueued: *out is set in stream order, at every rank
 //      double total = exact_sum(gpu{stream}.over(comm), data, n);
 //
-// Reductions and exact sums with an output, of values that fit one frame (ranks/agreement.hpp), and scans without segments
-// are enqueued, and may be captured in a graph. Such a call cannot throw what another rank did: if a rank failed or made
-// another call, outputs are not written, and check_enqueued() and the next call throw.
+// Reductions, segmented reductions, scans and exact sums with an output, of values that fit one frame (ranks/agreement.hpp),
+// are enqueued, and may be captured in a graph; so are reproducible ones. Such a call cannot throw what another rank did: if
+// a rank failed or made another call, outputs are not written (those of segments inside a part may be), and
+// check_enqueued() and the next call throw.
 // Counts of histograms are added by NCCL, halos stay on the devices; other values pass through the host's memory.
 //
 // Where NVLink connects all GPUs (ranks/nccl/mailboxes.cuh), a call in another stream than the last one waits for the device
@@ -28,6 +29,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "warpfold/communicator.hpp"
@@ -160,13 +162,24 @@ public:
             streams_->begin_beside(stream);
         }
     }
-    // Before each gather of frames.
+    // Before each gather of frames. The second one of a call takes place whatever the first one has shown by then, as it does
+    // at the other ranks.
     void begin_gather(cudaStream_t stream, const char* call) {
-        check_usable(call);
+        if (std::exchange(is_second_, false)) {
+            check_not_given_up(call);
+        } else {
+            check_usable(call);
+        }
         ++gathers_;
         if (boxes().is_open()) {
             streams_->order(stream);
         }
+    }
+    void expect_second_gather() { is_second_ = true; }
+    // The second gather of a call, of any size. `mine` may be its place in `all`.
+    void gather_on_device(const void* mine, void* all, std::size_t bytes, cudaStream_t stream, const char* call) {
+        check_not_given_up(call);
+        check(ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream), "ncclAllGather", call);
     }
     [[nodiscard]] const detail::mailboxes& boxes() const { return *boxes_; }
     [[nodiscard]] detail::nccl_scratch& scratch() const {
@@ -268,10 +281,13 @@ private:
         (void)ncclCommAbort(comm_);
         comm_ = nullptr;
     }
-    void check_usable(const char* call) const {
+    void check_not_given_up(const char* call) const {
         if (!failure_.empty()) {
             throw communicator_error(std::string("warpfold: ") + call + ": the communicator was given up: " + failure_);
         }
+    }
+    void check_usable(const char* call) const {
+        check_not_given_up(call);
         if (fault_->there != 0) {
             fault_->there = 0;
             detail::check_frames(fault_->frames(), "bins", rank_);
@@ -285,6 +301,7 @@ private:
     std::optional<detail::gather_streams> streams_{std::in_place};
     int rank_ = 0, size_ = 1;
     std::uint64_t gathers_ = 0;
+    bool is_second_ = false;
     std::string failure_;
     detail::staging staging_, results_;
     std::optional<detail::mailboxes> boxes_{std::in_place};
@@ -297,4 +314,6 @@ private:
 #include "warpfold/ranks/nccl/exact_sum.cuh"
 #include "warpfold/ranks/nccl/halo_memory.cuh"
 #include "warpfold/ranks/nccl/reduce.cuh"
+#include "warpfold/ranks/nccl/reproducible.cuh"
 #include "warpfold/ranks/nccl/scan.cuh"
+#include "warpfold/ranks/nccl/segmented_reduce.cuh"

@@ -33,6 +33,7 @@
 #include "warpfold/ranks/host_target.hpp"
 #include "warpfold/ranks/reduce.hpp"
 #include "warpfold/ranks/reproducible/calls.hpp"
+#include "warpfold/ranks/reproducible/segmented_reduce.hpp"
 #include "warpfold/ranks/scan.hpp"
 #include "warpfold/ranks/segmented_reduce.hpp"
 #include "warpfold/ranks/target.hpp"

@@ -214,6 +214,138 @@ TEST_F(nccl_test, ranks_are_threads) {
     EXPECT_EQ(got, std::vector<std::uint32_t>(ranks, expected));
 }
 
+// One thread, one capture over the streams of all devices: the group becomes one node.
+TEST_F(nccl_test, a_capture_over_all_devices) {
+    std::vector<std::uint32_t*> data;
+    std::vector<event*> joined;
+    for (int rank = 0; rank < ranks; ++rank) {
+        data.push_back(on_device(rank, std::vector<std::uint32_t>(2, 0)));
+        joined.push_back(make_event());
+    }
+    use(0);
+    event* const forked = make_event();
+    ASSERT_EQ(cudaStreamBeginCapture(streams_[0], capture_mode::this_thread), error::success);
+    ASSERT_EQ(cudaEventRecord(forked, streams_[0]), error::success);
+    for (int rank = 1; rank < ranks; ++rank) {
+        use(rank);
+        ASSERT_EQ(cudaStreamWaitEvent(streams_[static_cast<std::size_t>(rank)], forked, 0), error::success);
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
+        use(rank);
+        ASSERT_EQ(cudaMemsetAsync(data[static_cast<std::size_t>(rank)], rank + 1, 8,
+                                  streams_[static_cast<std::size_t>(rank)]),
+                  error::success);
+    }
+    together([&](int rank) {
+        std::uint32_t* const p = data[static_cast<std::size_t>(rank)];
+        return ncclAllReduce(p, p, 2, ncclUint32, ncclSum, comm(rank), on(rank));
+    });
+    for (int rank = 1; rank < ranks; ++rank) {
+        const auto r = static_cast<std::size_t>(rank);
+        use(rank);
+        ASSERT_EQ(cudaEventRecord(joined[r], streams_[r]), error::success);
+        use(0);
+        ASSERT_EQ(cudaStreamWaitEvent(streams_[0], joined[r], 0), error::success);
+    }
+    graph* captured = nullptr;
+    executable_graph* made = nullptr;
+    ASSERT_EQ(cudaStreamEndCapture(streams_[0], &captured), error::success);
+    ASSERT_EQ(cudaGraphInstantiate(&made, captured, 0), error::success);
+    std::size_t nodes = 0;
+    ASSERT_EQ(cudaGraphGetNodes(captured, nullptr, &nodes), error::success);
+    EXPECT_EQ(nodes, ranks + 1u);
+    for (int round = 0; round < 2; ++round) {
+        ASSERT_EQ(cudaGraphLaunch(made, streams_[0]), error::success);
+        for (int rank = 0; rank < ranks; ++rank) {
+            EXPECT_EQ(read_after(0, data[static_cast<std::size_t>(rank)], 2),
+                      std::vector<std::uint32_t>(2, 0x01010101u * 6));
+        }
+    }
+    EXPECT_EQ(cudaGraphExecDestroy(made), error::success);
+    EXPECT_EQ(cudaGraphDestroy(captured), error::success);
+}
+
+TEST_F(nccl_test, a_split_orders_by_key) {
+    std::vector<ncclComm_t> parts(ranks, nullptr);
+    together([&](int rank) { // ranks 0 and 2, in reversed order; rank 1 gets none
+        return ncclCommSplit(comm(rank), rank == 1 ? NCCL_SPLIT_NOCOLOR : 5, -rank,
+                             &parts[static_cast<std::size_t>(rank)], nullptr);
+    });
+    EXPECT_EQ(parts[1], nullptr);
+    for (const int rank : {0, 2}) {
+        int own = -1, count = 0, device = -1;
+        ASSERT_EQ(ncclCommUserRank(parts[static_cast<std::size_t>(rank)], &own), ncclSuccess);
+        ASSERT_EQ(ncclCommCount(parts[static_cast<std::size_t>(rank)], &count), ncclSuccess);
+        ASSERT_EQ(ncclCommCuDevice(parts[static_cast<std::size_t>(rank)], &device), ncclSuccess);
+        EXPECT_EQ(own, rank == 0 ? 1 : 0);
+        EXPECT_EQ(count, 2);
+        EXPECT_EQ(device, rank);
+    }
+    int* const first = on_device(0, std::vector<int>{0, 0, 7});
+    int* const third = on_device(2, std::vector<int>{0, 0, 9});
+    ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+    EXPECT_EQ(ncclAllGather(first + 2, first, 1, ncclInt, parts[0], on(0)), ncclSuccess);
+    EXPECT_EQ(ncclAllGather(third + 2, third, 1, ncclInt, parts[2], on(2)), ncclSuccess);
+    ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
+    EXPECT_EQ(read_after(0, first, 2), (std::vector<int>{9, 7}));
+    EXPECT_EQ(ncclCommDestroy(parts[0]), ncclSuccess);
+    EXPECT_EQ(ncclCommDestroy(parts[2]), ncclSuccess);
+    ncclComm_t none = nullptr;
+    EXPECT_EQ(ncclCommSplit(comm(0), -3, 0, &none, nullptr), ncclInvalidArgument);
+}
+
+TEST_F(nccl_test, each_rank_has_a_factor) {
+    std::vector<float*> data;
+    std::vector<ncclRedOp_t> ops(ranks);
+    for (int rank = 0; rank < ranks; ++rank) {
+        const auto r = static_cast<std::size_t>(rank);
+        data.push_back(on_device(rank, std::vector<float>{1, 2}));
+        float factor = static_cast<float>(rank + 2);
+        if (rank == 1) { // on the device
+            float* const at = on_device(1, std::vector<float>{factor});
+            ASSERT_EQ(ncclRedOpCreatePreMulSum(&ops[r], at, ncclFloat, ncclScalarDevice, comm(rank)), ncclSuccess);
+        } else {
+            ASSERT_EQ(ncclRedOpCreatePreMulSum(&ops[r], &factor, ncclFloat, ncclScalarHostImmediate, comm(rank)),
+                      ncclSuccess);
+        }
+    }
+    EXPECT_EQ(ncclAllReduce(data[0], data[0], 2, ncclInt, ops[0], comm(0), on(0)), ncclInvalidArgument) << "its type";
+    together([&](int rank) {
+        const auto r = static_cast<std::size_t>(rank);
+        return ncclAllReduce(data[r], data[r], 2, ncclFloat, ops[r], comm(rank), on(rank));
+    });
+    for (int rank = 0; rank < ranks; ++rank) {
+        const auto r = static_cast<std::size_t>(rank);
+        EXPECT_EQ(read_after(rank, data[r], 2), (std::vector<float>{9, 18}));
+        EXPECT_EQ(ncclRedOpDestroy(ops[r], comm(rank)), ncclSuccess);
+        EXPECT_EQ(ncclRedOpDestroy(ops[r], comm(rank)), ncclInvalidArgument);
+    }
+}
+
+TEST_F(nccl_test, memory_and_configurations) {
+    use(1);
+    void* p = nullptr;
+    void* handle = nullptr;
+    ASSERT_EQ(ncclMemAlloc(&p, 1000), ncclSuccess);
+    EXPECT_EQ(ncclCommRegister(comm(1), p, 1000, &handle), ncclSuccess);
+    EXPECT_EQ(ncclCommRegister(comm(1), p, 100000, &handle), ncclInvalidArgument) << "longer than the memory";
+    EXPECT_EQ(ncclCommDeregister(comm(1), handle), ncclSuccess);
+    EXPECT_EQ(cudaMemset(p, 0, 1000), error::success);
+    EXPECT_EQ(ncclMemFree(p), ncclSuccess);
+    EXPECT_EQ(ncclMemFree(p), ncclInvalidArgument);
+    ncclUniqueId id{};
+    ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    ncclComm_t alone = nullptr;
+    EXPECT_EQ(ncclCommInitRankConfig(&alone, 1, id, 0, &config), ncclSuccess);
+    int* const one = on_device(1, std::vector<int>{3});
+    EXPECT_EQ(ncclAllReduce(one, one, 1, ncclInt, ncclSum, alone, on(1)), ncclSuccess);
+    EXPECT_EQ(ncclCommFinalize(alone), ncclSuccess);
+    EXPECT_EQ(ncclCommDestroy(alone), ncclSuccess);
+    config.magic = 0;
+    EXPECT_EQ(ncclCommInitRankConfig(&alone, 1, id, 0, &config), ncclInvalidArgument);
+}
+
 TEST_F(nccl_test, an_abort_ends_waits) {
     std::atomic<int> result{-1};
     std::uint32_t* const p = allocate(0, 1);
@@ -310,10 +442,10 @@ TEST_F(nccl_test, wrong_calls) {
     EXPECT_EQ(ncclCommInitRank(&twice, 2, id, 1), ncclInvalidArgument) << "the rank is taken";
     EXPECT_EQ(ncclCommDestroy(c), ncclSuccess);
     ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
-    ++id.internal[8]; // the process
+    ++id.internal[32]; // the host
     testing::internal::CaptureStderr();
     EXPECT_EQ(ncclCommInitRank(&c, 1, id, 0), ncclInvalidUsage);
-    EXPECT_NE(testing::internal::GetCapturedStderr().find("the id is of another process"), std::string::npos);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("the id is of another host"), std::string::npos);
 }
 
 // A rank of a lower number than all who are there.

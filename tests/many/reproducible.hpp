@@ -2,6 +2,7 @@
 // Reproducible reductions and scans: one set of bits, whatever the split. Each rank runs these.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -15,6 +16,7 @@
 #include "warpfold/ranks.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
+#include "warpfold/segmented_reduce.hpp"
 
 namespace warpfold::tests {
 
@@ -72,6 +74,8 @@ struct reproducible_results {
     A sum, product, halves;
     extremes<A> range;
     std::vector<A> inclusive, exclusive, reversed_scan, by_heads, by_offsets;
+    std::vector<std::uint64_t> begins; // of segments that begin in the part, in the whole array
+    std::vector<A> segments, segments_of_halves;
 };
 
 template <class A>
@@ -122,6 +126,17 @@ reproducible_results<A> reproducible_of(const On& on, const std::vector<A>& whol
     got.reversed_scan = out.read();
     exclusive_scan(on, in.data(), n, out.data(), sum{}, A{3}, heads(my_flags.data()), reversed);
     got.by_heads = out.read();
+    for (const std::uint64_t at : begins) {
+        got.begins.push_back(begin + at);
+    }
+    auto bounds = begins;
+    bounds.push_back(n);
+    Array<std::uint64_t> ends(bounds);
+    Array<A> totals{std::vector<A>(begins.size())};
+    segmented_transform_reduce(on, in.data(), ends.data(), begins.size(), totals.data(), plus_index{});
+    got.segments = totals.read();
+    segmented_reduce(on, in.data(), ends.data(), begins.size(), totals.data(), half_and_twice{}, A{7});
+    got.segments_of_halves = totals.read();
     inclusive_scan(on, in.data(), n, in.data(), half_and_twice{}, offsets(offset.data(), begins.size())); // in place
     got.by_offsets = in.read();
     return got;
@@ -140,6 +155,12 @@ void expect_part(const reproducible_results<A>& got, const reproducible_results<
     EXPECT_TRUE(same_bits(got.reversed_scan, part_of(whole.reversed_scan, split, rank)));
     EXPECT_TRUE(same_bits(got.by_heads, part_of(whole.by_heads, split, rank)));
     EXPECT_TRUE(same_bits(got.by_offsets, part_of(whole.by_offsets, split, rank)));
+    for (std::size_t s = 0; s < got.begins.size(); ++s) {
+        const auto at = static_cast<std::size_t>(std::ranges::find(whole.begins, got.begins[s]) - whole.begins.begin());
+        ASSERT_LT(at, whole.segments.size());
+        EXPECT_TRUE(same_bits(got.segments[s], whole.segments[at]));
+        EXPECT_TRUE(same_bits(got.segments_of_halves[s], whole.segments_of_halves[at]));
+    }
 }
 
 } // namespace warpfold::tests

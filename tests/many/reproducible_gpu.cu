@@ -14,6 +14,7 @@
 #include "warpfold/nccl.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/scan.cuh"
+#include "warpfold/segmented_reduce.cuh"
 #include "warpfold/thread_communicator.hpp"
 
 namespace warpfold {

@@ -62,6 +62,56 @@ TEST(Reproducible, LongArraysHaveSeveralBlocksAndPieces) {
 // Twelve levels a piece, ten a block.
 TEST(Reproducible, SeveralBlocksAPiece) { check_splits<float>((1u << 23) + 5, 1, 1); }
 
+TEST(Reproducible, TenThousandSplitsHaveOneSetOfBits) {
+    const auto whole = tests::awkward_numbers<double>(1000, 0);
+    const std::vector<std::uint64_t> begins{0, 1, 130, 700, 701};
+    auto ends = begins;
+    ends.push_back(whole.size());
+    thread_ranks one(1, patience);
+    thread_communicator comm_alone(one, 0);
+    const auto on_one = host{1}.over(comm_alone).reproducible();
+    const double total = reduce(on_one, whole);
+    std::vector<double> scanned(whole.size()), totals(begins.size());
+    inclusive_scan(on_one, whole, scanned, tests::half_and_twice{});
+    segmented_reduce(on_one, whole, ends, totals);
+    unsigned compared = 0;
+    for (const int ranks : {2, 3, 4, 5, 7}) {
+        thread_ranks group(ranks, patience);
+        group.run([&](thread_communicator& comm) {
+            const auto on = host{1}.over(comm).reproducible();
+            const auto r = static_cast<std::size_t>(comm.rank());
+            for (unsigned seed = 0; seed < 2000; ++seed) {
+                const auto split = tests::random_split(whole.size(), ranks, seed);
+                const auto part = tests::part_of(whole, split, comm.rank());
+                ASSERT_TRUE(tests::same_bits(reduce(on, part.data(), part.size()), total)) << seed;
+                if (seed % 16 != 0) {
+                    continue;
+                }
+                std::vector<double> out(part.size());
+                inclusive_scan(on, part.data(), part.size(), out.data(), tests::half_and_twice{});
+                ASSERT_TRUE(tests::same_bits(out, tests::part_of(scanned, split, comm.rank()))) << seed;
+                std::vector<std::uint64_t> mine;
+                std::size_t before = 0;
+                for (const std::uint64_t at : begins) {
+                    before += at < split[r] ? 1 : 0;
+                    if (at >= split[r] && at < split[r + 1]) {
+                        mine.push_back(at - split[r]);
+                    }
+                }
+                const std::size_t segments = mine.size();
+                mine.push_back(part.size());
+                std::vector<double> got(segments);
+                segmented_reduce(on, part.data(), mine.data(), segments, got.data());
+                for (std::size_t s = 0; s < segments; ++s) {
+                    ASSERT_TRUE(tests::same_bits(got[s], totals[before + s])) << seed << " " << s;
+                }
+            }
+        });
+        compared += 2000;
+    }
+    EXPECT_EQ(compared, 10000u);
+}
+
 TEST(Reproducible, TheOrderIsTheDocumentedTree) {
     thread_ranks group(1, patience);
     thread_communicator comm(group, 0);

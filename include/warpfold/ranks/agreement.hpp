@@ -31,9 +31,11 @@ struct rank_frame {
     std::uint64_t number;   // what `call` counts besides elements: bins, mask values
     std::uint64_t n;        // elements of the part
     std::uint32_t bytes;    // of the values
-    std::uint32_t failed;   // 1: `values` is the message of an exception
+    std::uint16_t failed;   // 1: `values` is the message of an exception
+    std::uint16_t follows;  // of a second gather that is enqueued whatever the first one shows; in units of 16 bytes
     unsigned char values[room];
 };
+inline constexpr std::size_t follows_unit = 16;
 static_assert(sizeof(rank_frame) == 384 && std::is_trivially_copyable_v<rank_frame>);
 
 constexpr std::uint64_t hash_of(std::string_view text) {
@@ -81,7 +83,8 @@ rank_signature signature_of(const char* call, int root, std::uint64_t number = 0
             what};
 }
 
-inline rank_frame frame_of(const rank_signature& of, std::uint64_t n, std::uint64_t bytes) {
+// `follows`: bytes of the call's second gather, where that is enqueued.
+inline rank_frame frame_of(const rank_signature& of, std::uint64_t n, std::uint64_t bytes, std::size_t follows = 0) {
     rank_frame frame{};
     std::snprintf(frame.call, sizeof(frame.call), "%s", of.call);
     std::snprintf(frame.element, sizeof(frame.element), "%s", of.element.c_str());
@@ -90,6 +93,7 @@ inline rank_frame frame_of(const rank_signature& of, std::uint64_t n, std::uint6
     frame.number = of.number;
     frame.n = n;
     frame.bytes = static_cast<std::uint32_t>(bytes);
+    frame.follows = static_cast<std::uint16_t>((follows + follows_unit - 1) / follows_unit);
     return frame;
 }
 
@@ -188,7 +192,7 @@ std::uint64_t first_index(const over_ranks<On, Comm>& on, const rank_signature& 
     return detail::gather(on, signature, n, no_value{}).before(on.comm->rank());
 }
 
-// Tells the other ranks, which wait in gather(), that this one failed.
+// Tells the other ranks, which wait in gather(), that this one failed, and takes part in what they gather after it.
 template <class On, class Comm>
 void tell_failure(const over_ranks<On, Comm>& on, const char* call, const char* what) noexcept {
     try {
@@ -197,6 +201,17 @@ void tell_failure(const over_ranks<On, Comm>& on, const char* call, const char* 
         std::snprintf(reinterpret_cast<char*>(frame.values), rank_frame::room, "%s", what);
         std::vector<rank_frame> frames(static_cast<std::size_t>(on.comm->size()));
         on.comm->all_gather(&frame, frames.data(), sizeof(frame), call);
+        const auto other = std::ranges::find_if(frames, [](const rank_frame& one) { return one.failed == 0; });
+        if (other == frames.end() || other->follows == 0) {
+            return;
+        }
+        if (const std::size_t bytes = std::size_t{other->follows} * follows_unit; bytes == sizeof(frame)) {
+            on.comm->all_gather(&frame, frames.data(), bytes, call);
+        } else {
+            const std::vector<unsigned char> nothing(bytes);
+            std::vector<unsigned char> all(bytes * frames.size());
+            on.comm->all_gather(nothing.data(), all.data(), bytes, call);
+        }
     } catch (...) { // the rank's own exception matters more
     }
 }

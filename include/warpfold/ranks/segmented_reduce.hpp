@@ -40,22 +40,70 @@ struct segment_border {
     bool begins;
 };
 
+// Where a part's segments are: elements before `begin` continue an earlier rank's segment, the last one begins at `last`.
+// Throws invalid_argument for bad arrays and decreasing offsets.
+struct segment_bounds_of_part {
+    template <class On, class Comm, class Offsets, class Out>
+    segment_bounds_of_part(const over_ranks<On, Comm>& on, const Offsets& offsets, std::uint64_t segments,
+                           const Out& out, const char* call) {
+        detail::check_array(offsets, segments + 1, call);
+        detail::check_array(out, segments, call);
+        const auto bound = [&](std::uint64_t s) {
+            if constexpr (std::is_pointer_v<Offsets>) {
+                using I = element_t<Offsets>;
+                I value{};
+                rank_target<On>::read(on.on, &value, static_cast<const I*>(offsets + s), 1);
+                return static_cast<std::uint64_t>(value);
+            } else {
+                return static_cast<std::uint64_t>(offsets[s]);
+            }
+        };
+        begin = bound(0);
+        n = bound(segments);
+        last = segments == 0 ? n : bound(segments - 1);
+        if (begin > n || last > n) {
+            throw invalid_argument(std::string("warpfold: ") + call + ": the offsets decrease at " +
+                                   std::to_string(segments));
+        }
+    }
+
+    std::uint64_t begin, last, n;
+};
+
+// The last segment's result, of its own elements and of those of the ranks behind up to the next beginning:
+// value(1 + ranks behind, of), of(1) is that of the next rank.
+template <class On, class Comm, class V, class Out, class Value>
+void finish_segments(const over_ranks<On, Comm>& on, const gathered<segment_border<V>>& all, std::uint64_t segments,
+                     const Out& out, const Value& value) {
+    if (segments == 0) {
+        return;
+    }
+    const int me = on.comm->rank(), ranks = on.comm->size();
+    int end = me + 1;
+    while (end < ranks && !all.value[static_cast<std::size_t>(end)].begins) {
+        ++end;
+    }
+    end = end < ranks ? end + 1 : ranks;
+    const auto first = all.value.begin() + me;
+    const auto got = value(end - me, [&](int r) -> const V& { return first[r].value; });
+    if constexpr (std::is_pointer_v<Out>) {
+        rank_target<On>::put(on.on, out + (segments - 1), got);
+    } else {
+        out[segments - 1] = got;
+    }
+}
+
+// Offsets and values pass through the host's memory.
 template <class On, class Comm>
-struct segmented_engine<over_ranks<On, Comm>> {
+struct staged_segments {
     using target = over_ranks<On, Comm>;
 
     template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
     static void into(const target& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
                      const Op& op, const Result& result, const Out& out, const char* call) {
         call_frame<target>::run(on, call, [&] {
-            detail::check_array(offsets, segments + 1, call);
-            detail::check_array(out, segments, call);
-            const std::uint64_t begin = bound(on, offsets, 0), n = bound(on, offsets, segments);
-            const std::uint64_t last = segments == 0 ? n : bound(on, offsets, segments - 1);
-            if (begin > n || last > n) {
-                throw invalid_argument(std::string("warpfold: ") + call + ": the offsets decrease at " +
-                                       std::to_string(segments));
-            }
+            const segment_bounds_of_part bounds(on, offsets, segments, out, call);
+            const std::uint64_t begin = bounds.begin, last = bounds.last, n = bounds.n;
             const auto signature = detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
             const auto local = [&](const auto& of, const auto& as) {
                 if (segments > 1) {
@@ -80,7 +128,7 @@ struct segmented_engine<over_ranks<On, Comm>> {
                     const auto all =
                         detail::gather(on, signature, n, segment_border<located<T>>{part(0, begin), segments != 0});
                     local(map, shifted_located<Result>{result, first});
-                    finish(on, all, segments, out, [&](int ranks, const auto& of) {
+                    detail::finish_segments(on, all, segments, out, [&](int ranks, const auto& of) {
                         return detail::best_of_ranks<T>(
                             ranks, [&](int r) { return r == 0 ? tail : of(r); }, [](int) { return std::uint64_t{0}; },
                             map, op);
@@ -92,7 +140,7 @@ struct segmented_engine<over_ranks<On, Comm>> {
                     const A head = fold(0, begin, make(0), identity_result{});
                     const auto all = detail::gather(on, signature, n, segment_border<A>{head, segments != 0});
                     local(make(0), result);
-                    finish(on, all, segments, out, [&](int ranks, const auto& of) {
+                    detail::finish_segments(on, all, segments, out, [&](int ranks, const auto& of) {
                         A total = tail;
                         for (int r = 1; r < ranks; ++r) {
                             total = op(total, of(r));
@@ -111,42 +159,9 @@ struct segmented_engine<over_ranks<On, Comm>> {
             }
         });
     }
-
-private:
-    template <class Offsets>
-    static std::uint64_t bound(const target& on, const Offsets& offsets, std::uint64_t s) {
-        if constexpr (std::is_pointer_v<Offsets>) {
-            using I = element_t<Offsets>;
-            I value{};
-            rank_target<On>::read(on.on, &value, static_cast<const I*>(offsets + s), 1);
-            return static_cast<std::uint64_t>(value);
-        } else {
-            return static_cast<std::uint64_t>(offsets[s]);
-        }
-    }
-
-    // The last segment's result, of its own elements and of those of the ranks behind up to the next beginning:
-    // value(1 + ranks behind, of), of(1) is that of the next rank.
-    template <class V, class Out, class Value>
-    static void finish(const target& on, const gathered<segment_border<V>>& all, std::uint64_t segments, const Out& out,
-                       const Value& value) {
-        if (segments == 0) {
-            return;
-        }
-        const int me = on.comm->rank(), ranks = on.comm->size();
-        int end = me + 1;
-        while (end < ranks && !all.value[static_cast<std::size_t>(end)].begins) {
-            ++end;
-        }
-        end = end < ranks ? end + 1 : ranks;
-        const auto first = all.value.begin() + me;
-        const auto got = value(end - me, [&](int r) -> const V& { return first[r].value; });
-        if constexpr (std::is_pointer_v<Out>) {
-            rank_target<On>::put(on.on, out + (segments - 1), got);
-        } else {
-            out[segments - 1] = got;
-        }
-    }
 };
+
+template <class On, class Comm>
+struct segmented_engine<over_ranks<On, Comm>> : staged_segments<On, Comm> {};
 
 } // namespace warpfold::detail

@@ -1,104 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The exported calls of libnccl.so.2.
-#include <unistd.h>
-
+// The exported calls of libnccl.so.2 that move data, their operations and groups.
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "softgpu/runtime/calls/current_context.hpp"
-#include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/memory/copies.hpp"
-#include "softgpu/runtime/nccl/clique.hpp"
+#include "softgpu/runtime/nccl/comm.hpp"
 #include "softgpu/runtime/nccl/data.hpp"
 #include "softgpu/runtime/nccl/reduction.hpp"
 
-struct ncclComm {
-    std::shared_ptr<softgpu::runtime::nccl::clique> all;
-    int rank = 0;
-    int device = 0;
-};
-
 namespace softgpu::runtime::nccl {
 namespace {
-
-constexpr int version = 22703; // 2.27.3
-
-// What ncclUniqueId holds.
-struct clique_id {
-    char mark[8] = "softgpu";
-    std::uint64_t process = 0;
-    std::uint64_t number = 0;
-};
-static_assert(sizeof(clique_id) <= sizeof(ncclUniqueId));
-
-struct clique_table {
-    std::mutex mutex;
-    std::uint64_t last = 0;
-    std::map<std::uint64_t, std::weak_ptr<clique>> by_number;
-};
-
-clique_table& table() {
-    static clique_table& only = *new clique_table;
-    return only;
-}
-
-// Calls of this thread's group that wait for other ranks.
-struct waiting_call {
-    std::shared_ptr<clique> all; // its communicator may be aborted meanwhile
-    std::shared_ptr<meeting> at;
-};
-struct thread_group {
-    int depth = 0;
-    ncclResult_t result = ncclSuccess; // the first error in it
-    std::vector<waiting_call> calls;
-};
-thread_local thread_group group;
-
-ncclResult_t result_of(const failure& f) {
-    if (!f.message.empty()) {
-        report(f.message);
-    }
-    return f.code == error::invalid_value || f.code == error::invalid_resource_handle || f.code == error::invalid_device
-               ? ncclInvalidArgument
-               : ncclUnhandledCudaError;
-}
-
-// Runs body(), which may throw failure.
-template <class Body>
-ncclResult_t guarded(Body&& body) noexcept {
-    ncclResult_t result = ncclSystemError;
-    try {
-        result = body();
-    } catch (const failure& f) {
-        result = result_of(f);
-    } catch (const std::exception& e) {
-        report(e.what());
-    }
-    if (group.depth != 0 && group.result == ncclSuccess) {
-        group.result = result;
-    }
-    return result;
-}
-
-template <class Body>
-ncclResult_t with(ncclComm_t comm, Body&& body) noexcept {
-    return guarded([&] { return comm == nullptr ? ncclInvalidArgument : (body(*comm), ncclSuccess); });
-}
-
-ncclResult_t wait_for_all(std::vector<waiting_call> calls) {
-    ncclResult_t result = ncclSuccess;
-    locked lock(all_devices().at(0).mutex());
-    for (const waiting_call& c : calls) {
-        const ncclResult_t one = c.all->wait(lock, c.at);
-        result = result == ncclSuccess ? one : result;
-    }
-    return result;
-}
 
 // Whether the elements of all ranks have a number of bytes.
 bool has_size(std::size_t count, ncclDataType_t type, int ranks) {
@@ -110,16 +27,20 @@ bool has_size(std::size_t count, ncclDataType_t type, int ranks) {
 // or at the end of the group.
 template <class Post>
 ncclResult_t posted(ncclComm_t comm, bool valid, cudaStream_t stream_handle, std::size_t count, ncclDataType_t type,
-                    Post&& post) {
+                    Post&& post, bool receives = false) {
     return guarded([&] {
         if (comm == nullptr || !valid || static_cast<unsigned>(type) >= ncclNumTypes ||
             !has_size(count, type, comm->all->ranks())) {
             return ncclInvalidArgument;
         }
         waiting_call made{comm->all, nullptr};
+        const bool of_processes = is_of_processes(*comm);
         {
             context& gpu = all_devices().at(comm->device);
             const locked lock(gpu.mutex());
+            if (of_processes && comm->others->result() != ncclSuccess) {
+                return comm->others->result();
+            }
             gpu.require_usable();
             if (comm->all->is_aborted()) {
                 return ncclInvalidUsage;
@@ -129,7 +50,15 @@ ncclResult_t posted(ncclComm_t comm, bool valid, cudaStream_t stream_handle, std
             }
             rank_call call{.count = count, .type = type, .gpu = &gpu};
             call.on = &gpu.checked(reinterpret_cast<stream*>(stream_handle));
-            made.at = post(*comm->all, call);
+            if (of_processes) {
+                if (group.depth == 0) {
+                    (void)post(call);
+                } else {
+                    group.of_processes.push_back({[post, call] { (void)post(call); }, receives});
+                }
+                return ncclSuccess;
+            }
+            made.at = post(call);
         }
         if (group.depth != 0) {
             group.calls.push_back(std::move(made));
@@ -139,29 +68,51 @@ ncclResult_t posted(ncclComm_t comm, bool valid, cudaStream_t stream_handle, std
     });
 }
 
-void require_memory(context& gpu, const void* at, std::size_t bytes) {
-    if (bytes != 0) {
-        require_accessible(gpu, at, bytes, true);
+// Operations of ncclRedOpCreatePreMulSum.
+struct scale_table {
+    std::mutex mutex;
+    int last = ncclNumOps; // one less than the next one
+    std::map<int, std::shared_ptr<const input_scale>> by_number;
+};
+
+scale_table& scales() {
+    static scale_table& only = *new scale_table;
+    return only;
+}
+
+std::shared_ptr<const input_scale> scale_of(ncclRedOp_t op) {
+    const std::lock_guard lock(scales().mutex);
+    const auto at = scales().by_number.find(op);
+    return at == scales().by_number.end() ? nullptr : at->second;
+}
+
+bool is_operation(ncclRedOp_t op, ncclDataType_t type) {
+    if (op >= 0 && op < ncclNumOps) {
+        return true;
     }
+    const auto scaled = scale_of(op);
+    return scaled != nullptr && scaled->type == type;
 }
 
 bool is_rank(ncclComm_t comm, int rank) { return comm != nullptr && rank >= 0 && rank < comm->all->ranks(); }
 
 ncclResult_t collective_call(collective what, const char* name, const void* in, void* out, std::size_t count,
                              ncclDataType_t type, ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t on) {
-    const bool valid = static_cast<unsigned>(op) < ncclNumOps && is_rank(comm, root);
-    return posted(comm, valid, on, count, type, [&](clique& all, rank_call call) {
-        const sizes used = sizes_of(what, call, comm->rank, root, static_cast<std::size_t>(all.ranks()));
+    const bool valid = is_operation(op, type) && is_rank(comm, root);
+    return posted(comm, valid, on, count, type, [=](rank_call call) -> std::shared_ptr<meeting> {
+        const sizes used = sizes_of(what, call, comm->rank, root, static_cast<std::size_t>(comm->all->ranks()));
         require_memory(*call.gpu, in, used.in);
         require_memory(*call.gpu, out, used.out);
         call.in = in;
         call.out = out;
-        return all.join(what, name, op, root, comm->rank, call);
+        call.scale = scale_of(op);
+        const ncclRedOp_t kind = call.scale == nullptr ? op : scaled_sum;
+        if (comm->others != nullptr) {
+            comm->others->join(what, name, kind, root, call);
+            return nullptr;
+        }
+        return comm->all->join(what, name, kind, root, comm->rank, call);
     });
-}
-
-ncclComm_t make(std::shared_ptr<clique> all, int rank, int device) {
-    return new ncclComm{std::move(all), rank, device};
 }
 
 } // namespace
@@ -173,132 +124,34 @@ using namespace softgpu::runtime::nccl;
 #pragma GCC visibility push(default)
 extern "C" {
 
-ncclResult_t ncclGetVersion(int* out) { return out == nullptr ? ncclInvalidArgument : (*out = version, ncclSuccess); }
-
-const char* ncclGetErrorString(ncclResult_t code) {
-    switch (code) {
-    case ncclSuccess: return "no error";
-    case ncclUnhandledCudaError: return "unhandled cuda error";
-    case ncclSystemError: return "unhandled system error";
-    case ncclInternalError: return "internal error";
-    case ncclInvalidArgument: return "invalid argument";
-    case ncclInvalidUsage: return "invalid usage";
-    case ncclRemoteError: return "remote process exited or there was a network error";
-    case ncclInProgress: return "operation in progress";
-    }
-    return "unknown result code";
-}
-
-const char* ncclGetLastError(ncclComm_t) { return ""; } // they are printed
-
-ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
-    if (id == nullptr) {
-        return ncclInvalidArgument;
-    }
-    const std::lock_guard lock(table().mutex);
-    clique_id made;
-    made.process = static_cast<std::uint64_t>(::getpid());
-    made.number = ++table().last;
-    *id = {};
-    std::memcpy(id->internal, &made, sizeof made);
-    return ncclSuccess;
-}
-
-ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type, ncclScalarResidence_t where,
+                                      ncclComm_t comm) {
     return guarded([&] {
-        if (comm == nullptr || ranks < 1 || rank < 0 || rank >= ranks) {
+        if (op == nullptr || scalar == nullptr || comm == nullptr || static_cast<unsigned>(type) >= ncclNumTypes ||
+            (where != ncclScalarDevice && where != ncclScalarHostImmediate)) {
             return ncclInvalidArgument;
         }
-        clique_id of;
-        std::memcpy(&of, id.internal, sizeof of);
-        if (std::memcmp(of.mark, clique_id{}.mark, sizeof of.mark) != 0) {
-            return ncclInvalidArgument;
+        auto made = std::make_shared<input_scale>();
+        made->type = type;
+        if (where == ncclScalarDevice) {
+            context& gpu = all_devices().at(comm->device);
+            const locked lock(gpu.mutex());
+            require_memory(gpu, scalar, bytes_of(type));
+            made->on_device = scalar;
+        } else {
+            std::memcpy(made->value, scalar, bytes_of(type));
         }
-        if (of.process != static_cast<std::uint64_t>(::getpid())) {
-            report("ncclCommInitRank: the id is of another process; on the software GPU all ranks are in one process, "
-                   "each "
-                   "with a device of SOFTGPU_DEVICES");
-            return ncclInvalidUsage;
-        }
-        const int device = current_context().number();
-        const std::lock_guard lock(table().mutex);
-        std::shared_ptr<clique> all = table().by_number[of.number].lock();
-        if (all == nullptr) {
-            all = std::make_shared<clique>(ranks);
-            table().by_number[of.number] = all;
-        }
-        if (all->ranks() != ranks || !all->take(rank, all_devices().at(device))) {
-            return ncclInvalidArgument;
-        }
-        *comm = make(std::move(all), rank, device);
+        const std::lock_guard lock(scales().mutex);
+        const int number = ++scales().last;
+        scales().by_number[number] = std::move(made);
+        *op = static_cast<ncclRedOp_t>(number);
         return ncclSuccess;
     });
 }
 
-ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
-    return guarded([&] {
-        if (comms == nullptr || count < 1) {
-            return ncclInvalidArgument;
-        }
-        const auto all = std::make_shared<clique>(count);
-        for (int rank = 0; rank < count; ++rank) {
-            const int device = devices == nullptr ? rank : devices[rank];
-            (void)all->take(rank, all_devices().at(device));
-        }
-        for (int rank = 0; rank < count; ++rank) {
-            comms[rank] = make(all, rank, devices == nullptr ? rank : devices[rank]);
-        }
-        return ncclSuccess;
-    });
-}
-
-ncclResult_t ncclCommFinalize(ncclComm_t comm) {
-    return with(comm, [](const ncclComm&) {});
-}
-
-ncclResult_t ncclCommDestroy(ncclComm_t comm) {
-    return with(comm, [](const ncclComm& c) { delete &c; });
-}
-
-ncclResult_t ncclCommAbort(ncclComm_t comm) {
-    return with(comm, [](const ncclComm& c) {
-        {
-            const locked lock(all_devices().at(0).mutex());
-            c.all->abort();
-        }
-        delete &c;
-    });
-}
-
-ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
-    if (error == nullptr) {
-        return ncclInvalidArgument;
-    }
-    return with(comm, [&](const ncclComm& c) {
-        const locked lock(all_devices().at(0).mutex());
-        *error = c.all->is_aborted() ? ncclInternalError : c.all->has_lost_device() ? ncclRemoteError : ncclSuccess;
-    });
-}
-
-ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
-    if (count == nullptr) {
-        return ncclInvalidArgument;
-    }
-    return with(comm, [&](const ncclComm& c) { *count = c.all->ranks(); });
-}
-
-ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device) {
-    if (device == nullptr) {
-        return ncclInvalidArgument;
-    }
-    return with(comm, [&](const ncclComm& c) { *device = c.device; });
-}
-
-ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
-    if (rank == nullptr) {
-        return ncclInvalidArgument;
-    }
-    return with(comm, [&](const ncclComm& c) { *rank = c.rank; });
+ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
+    const std::lock_guard lock(scales().mutex);
+    return comm != nullptr && scales().by_number.erase(op) == 1 ? ncclSuccess : ncclInvalidArgument;
 }
 
 ncclResult_t ncclAllReduce(const void* in, void* out, size_t count, ncclDataType_t type, ncclRedOp_t op,
@@ -331,19 +184,28 @@ ncclResult_t ncclAllGather(const void* in, void* out, size_t count, ncclDataType
 }
 
 ncclResult_t ncclSend(const void* data, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t on) {
-    return posted(comm, is_rank(comm, peer), on, count, type, [&](clique& all, rank_call call) {
+    return posted(comm, is_rank(comm, peer), on, count, type, [=](rank_call call) -> std::shared_ptr<meeting> {
         call.in = data;
         require_memory(*call.gpu, data, call.count * bytes_of(type));
-        return all.send(comm->rank, peer, call);
+        if (comm->others != nullptr) {
+            comm->others->send(peer, call);
+            return nullptr;
+        }
+        return comm->all->send(comm->rank, peer, call);
     });
 }
 
 ncclResult_t ncclRecv(void* data, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, cudaStream_t on) {
-    return posted(comm, is_rank(comm, peer), on, count, type, [&](clique& all, rank_call call) {
+    const auto post = [=](rank_call call) -> std::shared_ptr<meeting> {
         call.out = data;
         require_memory(*call.gpu, data, call.count * bytes_of(type));
-        return all.receive(peer, comm->rank, call);
-    });
+        if (comm->others != nullptr) {
+            comm->others->receive(peer, call);
+            return nullptr;
+        }
+        return comm->all->receive(peer, comm->rank, call);
+    };
+    return posted(comm, is_rank(comm, peer), on, count, type, post, true);
 }
 
 ncclResult_t ncclGroupStart() {
@@ -359,8 +221,16 @@ ncclResult_t ncclGroupEnd() {
         return ncclSuccess;
     }
     std::vector<waiting_call> calls = std::exchange(group.calls, {});
+    std::vector<process_call> of_processes = std::exchange(group.of_processes, {});
     const ncclResult_t before = std::exchange(group.result, ncclSuccess);
     return guarded([&] {
+        if (before == ncclSuccess && !of_processes.empty()) {
+            std::ranges::stable_partition(of_processes, [](const process_call& c) { return !c.receives; });
+            const locked lock(all_devices().at(0).mutex());
+            for (const process_call& c : of_processes) {
+                c.issue();
+            }
+        }
         if (before == ncclSuccess || calls.empty()) {
             return before == ncclSuccess ? wait_for_all(std::move(calls)) : before;
         }

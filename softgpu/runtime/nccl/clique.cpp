@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 
 #include "softgpu/runtime/accounts/operation_journal.hpp"
@@ -79,9 +80,24 @@ struct captured_call {
     }
 };
 
-// Graphs may run it for as long as the process lives, so it is never destroyed.
+// Graphs may run it for as long as the process lives, so it is never destroyed. Streams of one capture get one node.
 void capture(std::span<const rank_call> calls, std::function<void()> work) {
     auto* const made = new captured_call;
+    const rank_call& first = calls.front();
+    if (std::ranges::all_of(calls, [&](const rank_call& c) { return c.on->capturing == first.on->capturing; })) {
+        made->ranks = 1;
+        made->work = std::move(work);
+        auto& before = first.on->capture_before;
+        for (const rank_call& c : calls) {
+            std::ranges::copy_if(c.on->capture_before, std::back_inserter(before),
+                                 [&](graph_node* n) { return std::ranges::find(before, n) == before.end(); });
+        }
+        enqueue_host_function(*first.gpu, {captured_call::run, made}, *first.on);
+        for (const rank_call& c : calls) {
+            c.on->capture_before = before;
+        }
+        return;
+    }
     made->ranks = calls.size();
     made->work = std::move(work);
     for (const rank_call& c : calls) {
@@ -200,6 +216,41 @@ std::shared_ptr<meeting> clique::send(int from, int to, const rank_call& with) {
 
 std::shared_ptr<meeting> clique::receive(int from, int to, const rank_call& with) {
     return transfer(1, received_[{from, to}], sent_[{from, to}], with);
+}
+
+std::shared_ptr<meeting> clique::split(int rank, split_call with) {
+    if (split_ == nullptr) {
+        split_ = std::make_shared<meeting>();
+        split_->name = "ncclCommSplit";
+        split_->calls.resize(last_.size());
+        splits_.assign(last_.size(), {});
+    }
+    const std::shared_ptr<meeting> at = split_;
+    splits_[static_cast<std::size_t>(rank)] = std::move(with);
+    if (++at->there == last_.size()) {
+        split_ = nullptr;
+        std::map<int, std::vector<std::size_t>> of_color;
+        for (std::size_t r = 0; r < splits_.size(); ++r) {
+            if (splits_[r].color >= 0) {
+                of_color[splits_[r].color].push_back(r);
+            }
+        }
+        for (auto& [color, members] : of_color) {
+            std::ranges::stable_sort(members, {}, [&](std::size_t r) { return splits_[r].key; });
+            const auto made = std::make_shared<clique>(static_cast<int>(members.size()));
+            for (std::size_t k = 0; k < members.size(); ++k) {
+                (void)made->take(static_cast<int>(k), *gpus_[members[k]]);
+                splits_[members[k]].take(made, static_cast<int>(k));
+            }
+        }
+        splits_.clear();
+        finish(*at, ncclSuccess);
+    }
+    return at;
+}
+
+bool clique::is_complete() const {
+    return std::ranges::none_of(gpus_, [](const context* gpu) { return gpu == nullptr; });
 }
 
 bool clique::has_lost_device() const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,13 @@ struct meeting {
     ncclResult_t result = ncclSuccess;
 };
 
+// What a rank says in ncclCommSplit, and where its new communicator goes.
+struct split_call {
+    int color = 0; // negative: none
+    int key = 0;
+    std::function<void(std::shared_ptr<class clique>, int)> take;
+};
+
 class clique {
 public:
     explicit clique(int ranks) : last_(static_cast<std::size_t>(ranks)), gpus_(last_.size()) {}
@@ -36,6 +44,8 @@ public:
     [[nodiscard]] bool take(int rank, context& gpu) {
         return std::exchange(gpus_[static_cast<std::size_t>(rank)], &gpu) == nullptr;
     }
+    // Whether all ranks have a device.
+    [[nodiscard]] bool is_complete() const;
     // Whether a rank's device has failed: no call can end well then.
     [[nodiscard]] bool has_lost_device() const;
 
@@ -44,6 +54,8 @@ public:
                                   const rank_call& with);
     std::shared_ptr<meeting> send(int from, int to, const rank_call& with);
     std::shared_ptr<meeting> receive(int from, int to, const rank_call& with);
+    // ncclCommSplit: the last rank makes the new cliques.
+    std::shared_ptr<meeting> split(int rank, split_call with);
     // Waits until all ranks have come, the clique is aborted or has lost a device. Says so once if that takes a minute.
     ncclResult_t wait(locked& lock, const std::shared_ptr<meeting>& at);
     // Ends the call for all its ranks, also for those that have not come yet.
@@ -75,6 +87,8 @@ private:
     std::map<std::uint64_t, begun> begun_;                 // by number
     std::map<std::pair<int, int>, queue> sent_, received_; // that are not matched, by both ranks
     std::vector<context*> gpus_;                           // by rank
+    std::vector<split_call> splits_;                       // by rank, of the split that some ranks have called
+    std::shared_ptr<meeting> split_;
     bool aborted_ = false;
 };
 

@@ -17,14 +17,14 @@ std::size_t size_of(const rank_call& call) { return call.count * bytes_of(call.t
 char* at(void* base, std::size_t offset) { return static_cast<char*>(base) + offset; }
 
 void copy(void* to, const void* from, std::size_t bytes) {
-    if (bytes != 0) {
+    if (bytes != 0 && to != nullptr) {
         std::memmove(to, from, bytes);
         checking::copied(to, from, bytes);
     }
 }
 
 void write(void* to, const std::byte* from, std::size_t bytes) {
-    if (bytes != 0) {
+    if (bytes != 0 && to != nullptr) {
         std::memcpy(to, from, bytes);
         checking::written(to, bytes);
     }
@@ -66,7 +66,7 @@ void carry_out(collective what, ncclRedOp_t op, int root, std::span<const rank_c
     }
     if (what == collective::all_gather) {
         for (const rank_call& c : calls) {
-            for (std::size_t r = 0; r < calls.size(); ++r) {
+            for (std::size_t r = 0; r < calls.size() && c.out != nullptr; ++r) {
                 copy(at(c.out, r * one), calls[r].in, one);
             }
         }
@@ -77,7 +77,13 @@ void carry_out(collective what, ncclRedOp_t op, int root, std::span<const rank_c
         in.push_back(c.in);
     }
     const bool scatters = what == collective::reduce_scatter;
-    const auto total = reduced(in, calls[0].count * (scatters ? calls.size() : 1), calls[0].type, op);
+    std::vector<const void*> scales;
+    for (const rank_call& c : calls) {
+        if (c.scale != nullptr) {
+            scales.push_back(c.scale->on_device == nullptr ? c.scale->value : c.scale->on_device);
+        }
+    }
+    const auto total = reduced(in, calls[0].count * (scatters ? calls.size() : 1), calls[0].type, op, scales);
     for (std::size_t r = 0; r < calls.size(); ++r) {
         if (what != collective::reduce || static_cast<int>(r) == root) {
             write(calls[r].out, total.data() + (scatters ? r * one : 0), one);
@@ -104,6 +110,15 @@ void note(const std::string& name, const rank_call& from, const rank_call& to) {
         std::vector<check::touched_range> ranges;
         add(ranges, *s, from.in, size_of(from), false);
         add(ranges, *s, to.out, size_of(to), true);
+        checking::transferred(name, std::move(ranges));
+    }
+}
+
+void note(const std::string& name, const rank_call& of, const sizes& used) {
+    if (const check::session* const s = session_of_order()) {
+        std::vector<check::touched_range> ranges;
+        add(ranges, *s, of.in, used.in, false);
+        add(ranges, *s, of.out, used.out, true);
         checking::transferred(name, std::move(ranges));
     }
 }

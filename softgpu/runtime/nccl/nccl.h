@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The calls of NCCL that the software GPU's libnccl.so.2 has, with NCCL's names and values, for programs that are built where
-// there is no NCCL. The ranks are in one process; each may have a device of its own (docs/softgpu.md#nccl).
+// there is no NCCL. The ranks are in one process, or each in a process of its own (docs/softgpu.md#nccl).
 #pragma once
 
 #include <stddef.h>
@@ -41,6 +41,19 @@ typedef enum {
 
 typedef enum { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3, ncclAvg = 4, ncclNumOps = 5 } ncclRedOp_t;
 
+typedef enum { ncclScalarDevice = 0, ncclScalarHostImmediate = 1 } ncclScalarResidence_t;
+
+// Begins as NCCL's does; what follows is not read.
+typedef struct {
+    size_t size;
+    unsigned int magic;
+    unsigned int version;
+    int blocking;
+} ncclConfig_t;
+#define NCCL_CONFIG_INITIALIZER                                                                                        \
+    { sizeof(ncclConfig_t), 0xcafebeef, 22703, 1 }
+#define NCCL_SPLIT_NOCOLOR (-1)
+
 typedef struct ncclComm* ncclComm_t;
 typedef struct {
     char internal[128];
@@ -56,6 +69,15 @@ const char* ncclGetLastError(ncclComm_t comm);
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank);
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config);
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* out, ncclConfig_t* config);
+ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type, ncclScalarResidence_t where,
+                                      ncclComm_t comm);
+ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm);
+ncclResult_t ncclMemAlloc(void** pointer, size_t bytes);
+ncclResult_t ncclMemFree(void* pointer);
+ncclResult_t ncclCommRegister(ncclComm_t comm, void* data, size_t bytes, void** handle);
+ncclResult_t ncclCommDeregister(ncclComm_t comm, void* handle);
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices);
 ncclResult_t ncclCommFinalize(ncclComm_t comm);
 ncclResult_t ncclCommDestroy(ncclComm_t comm);

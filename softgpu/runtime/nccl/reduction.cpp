@@ -57,11 +57,17 @@ Number divided(Number total, std::size_t ranks) {
 }
 
 template <class Type>
-std::vector<std::byte> fold(std::span<const void* const> in, std::size_t count, ncclRedOp_t op) {
+std::vector<std::byte> fold(std::span<const void* const> in, std::size_t count, ncclRedOp_t op,
+                            std::span<const void* const> scales) {
     using stored = typename Type::stored;
     const auto read = [&](std::size_t rank, std::size_t k) {
         stored x;
         std::memcpy(&x, static_cast<const std::byte*>(in[rank]) + k * sizeof(stored), sizeof(stored));
+        if (!scales.empty()) {
+            stored by;
+            std::memcpy(&by, scales[rank], sizeof by);
+            x = Type::rounded(combined(Type::value(x), Type::value(by), ncclProd));
+        }
         return x;
     };
     std::vector<std::byte> out(count * sizeof(stored));
@@ -94,22 +100,22 @@ std::size_t bytes_of(ncclDataType_t type) noexcept {
     }
 }
 
-std::vector<std::byte> reduced(std::span<const void* const> in, std::size_t count, ncclDataType_t type,
-                               ncclRedOp_t op) {
+std::vector<std::byte> reduced(std::span<const void* const> in, std::size_t count, ncclDataType_t type, ncclRedOp_t op,
+                               std::span<const void* const> scales) {
     namespace formats = machine::SOFTGPU_TARGET;
     switch (type) {
-    case ncclInt8: return fold<plain<std::int8_t>>(in, count, op);
-    case ncclUint8: return fold<plain<std::uint8_t>>(in, count, op);
-    case ncclInt32: return fold<plain<std::int32_t>>(in, count, op);
-    case ncclUint32: return fold<plain<std::uint32_t>>(in, count, op);
-    case ncclInt64: return fold<plain<std::int64_t>>(in, count, op);
-    case ncclUint64: return fold<plain<std::uint64_t>>(in, count, op);
-    case ncclFloat16: return fold<small<formats::f16_format>>(in, count, op);
-    case ncclFloat32: return fold<plain<float>>(in, count, op);
-    case ncclFloat64: return fold<plain<double>>(in, count, op);
-    case ncclBfloat16: return fold<small<formats::bf16_format>>(in, count, op);
-    case ncclFloat8e4m3: return fold<small<formats::e4m3_format>>(in, count, op);
-    default: return fold<small<formats::e5m2_format>>(in, count, op);
+    case ncclInt8: return fold<plain<std::int8_t>>(in, count, op, scales);
+    case ncclUint8: return fold<plain<std::uint8_t>>(in, count, op, scales);
+    case ncclInt32: return fold<plain<std::int32_t>>(in, count, op, scales);
+    case ncclUint32: return fold<plain<std::uint32_t>>(in, count, op, scales);
+    case ncclInt64: return fold<plain<std::int64_t>>(in, count, op, scales);
+    case ncclUint64: return fold<plain<std::uint64_t>>(in, count, op, scales);
+    case ncclFloat16: return fold<small<formats::f16_format>>(in, count, op, scales);
+    case ncclFloat32: return fold<plain<float>>(in, count, op, scales);
+    case ncclFloat64: return fold<plain<double>>(in, count, op, scales);
+    case ncclBfloat16: return fold<small<formats::bf16_format>>(in, count, op, scales);
+    case ncclFloat8e4m3: return fold<small<formats::e4m3_format>>(in, count, op, scales);
+    default: return fold<small<formats::e5m2_format>>(in, count, op, scales);
     }
 }
 

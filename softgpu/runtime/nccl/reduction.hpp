@@ -13,8 +13,8 @@ namespace softgpu::runtime::nccl {
 
 [[nodiscard]] std::size_t bytes_of(ncclDataType_t type) noexcept;
 
-// `in`: each rank's elements. Returns as many results.
+// `in`: each rank's elements. `scales`: what each rank's are multiplied by first, or empty. Returns as many results.
 [[nodiscard]] std::vector<std::byte> reduced(std::span<const void* const> in, std::size_t count, ncclDataType_t type,
-                                             ncclRedOp_t op);
+                                             ncclRedOp_t op, std::span<const void* const> scales = {});
 
 } // namespace softgpu::runtime::nccl

@@ -7,6 +7,7 @@
 
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/ranks/nccl/first_index.cuh"
 #include "warpfold/ranks/nccl/frames.cuh"
 #include "warpfold/ranks/reduce.hpp"
 
@@ -90,11 +91,13 @@ private:
         const std::uint64_t n = detail::checked_count(elements, call).value();
         detail::check_root(on, call);
         const auto signature = detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
+        rank_frame head = detail::frame_of(signature, n, 0);
         const auto writer = [&](const auto& of, const auto& local, std::size_t bytes) {
-            const rank_frame head = detail::frame_of(signature, n, bytes);
-            return [&on, &in, n, of, &op, local, head, call](rank_frame* mine) {
+            rank_frame own = head;
+            own.bytes = static_cast<std::uint32_t>(bytes);
+            return [&on, &in, n, of, &op, local, own, call](rank_frame* mine) {
                 reduce_engine<On>::template into<A>(
-                    on.on, in, n, of, op, in_frame<std::remove_cvref_t<decltype(local)>>{head, local}, mine, call);
+                    on.on, in, n, of, op, in_frame<std::remove_cvref_t<decltype(local)>>{own, local}, mine, call);
             };
         };
         if constexpr (is_located_v<Result>) {
@@ -102,7 +105,9 @@ private:
             return go(writer(map, located_or_none<In>{{in}}, sizeof(located<T>)),
                       choose_located_of_frames<T, Map, Op>{map, op});
         } else if constexpr (takes_index_v<Map, element_t<In>>) {
-            const shifted_map<Map> shifted{map, detail::first_index(on, signature, n)};
+            head.follows = sizeof(rank_frame) / follows_unit;
+            const map_from_device<Map> shifted{map,
+                                               detail::enqueue_first_index(on, known_frame{head, on.on.stream}, call)};
             return call_frame<target>::run(on, call, [&] {
                 return go(writer(shifted, identity_result{}, sizeof(A)),
                           fold_values_of_frames<A, Op, Result>{op, result});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scans over ranks of NCCL that stay on the devices: the kernel that folds the frames leaves what precedes the rank's part
-// in device memory, and the scan takes it from there. Scans with segments, with maps that take an index and with
-// operations without an identity pass through the host's memory.
+// in device memory, and the scan takes it from there. Values of more than some 280 bytes pass through the host's memory.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/ranks/nccl/frames.cuh"
+#include "warpfold/ranks/nccl/segmented_scan.cuh"
 #include "warpfold/ranks/scan.hpp"
 
 namespace warpfold {
@@ -16,22 +16,6 @@ namespace warpfold {
 class nccl_communicator;
 
 namespace detail {
-
-// What precedes a rank's part.
-template <class A>
-struct carried {
-    A value;
-    int there; // 0: ranks differ, and nothing is scanned
-};
-
-// The same as the initial value of a scan, in device memory.
-template <class A>
-struct carried_at {
-    __device__ operator A() const { return at->value; } // NOLINT(google-explicit-constructor): as a value is
-    [[nodiscard]] __device__ bool is_there() const { return at->there != 0; }
-
-    const carried<A>* at;
-};
 
 // op(neutral, x) has the bits of x: for a floating-point sum that is -0.
 template <class A, class Op>
@@ -69,8 +53,6 @@ struct carry_of_frames {
     int rank;
 };
 
-static __global__ void write_frame_kernel(rank_frame frame, rank_frame* to) { *to = frame; }
-
 template <gpu_target On>
 struct scan_engine<over_ranks<On, nccl_communicator>> {
     using target = over_ranks<On, nccl_communicator>;
@@ -79,10 +61,13 @@ struct scan_engine<over_ranks<On, nccl_communicator>> {
     static void run(const target& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
                     const How& how, const char* call) {
         using A = typename How::value;
-        if constexpr (How::segmented || takes_index_v<Map, element_t<In>> || !has_identity<Op, A> ||
-                      sizeof(A) > rank_frame::room) {
+        constexpr bool marked = How::segmented || takes_index_v<Map, element_t<In>> || !has_identity<Op, A>;
+        using marked_scan = detail::marked_scan<On, nccl_communicator>;
+        if (on.comm->size() == 1) {
             staged_scan<On, nccl_communicator>::run(on, in, n, out, map, op, how, call);
-        } else if (on.comm->size() == 1) {
+        } else if constexpr (marked && marked_scan::template fits<A>) {
+            marked_scan::run(on, in, n, out, map, op, how, call);
+        } else if constexpr (marked || sizeof(A) > rank_frame::room) {
             staged_scan<On, nccl_communicator>::run(on, in, n, out, map, op, how, call);
         } else {
             using U = std::conditional_t<std::is_void_v<written_t<Out>>, A, written_t<Out>>;
@@ -91,8 +76,7 @@ struct scan_engine<over_ranks<On, nccl_communicator>> {
                 detail::frame_of(detail::signature_of<element_t<In>, A, U, Map, Op, How>(call, on.root), n, sizeof(A));
             const auto write = [&](rank_frame* mine) {
                 if (n == 0 || !detail::hands_on<How>(on)) {
-                    write_frame_kernel<<<1, 1, 0, on.on.stream>>>(head, mine);
-                    WARPFOLD_CHECK_CUDA(cudaGetLastError());
+                    known_frame{head, on.on.stream}(mine);
                 } else {
                     detail::folding<How::reverse>(in, 0, n, map, 0, op, [&](const auto& elements, const auto& of) {
                         reduce_engine<On>::template into<A>(on.on, elements, n, of, op,

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -21,6 +22,7 @@ namespace warpfold::detail {
 struct nccl_scratch {
     alignas(16) unsigned char zero[2048];   // between calls; limbs of an exact sum
     alignas(16) unsigned char carried[512]; // what precedes a rank's part of a scan
+    alignas(16) std::uint64_t first;        // how many elements precede a rank's part
 };
 
 struct free_pinned {

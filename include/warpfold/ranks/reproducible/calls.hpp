@@ -145,13 +145,21 @@ struct reduce_engine<reproducible_ranks<On, Comm>> {
     }
 };
 
-// The options of a scan for a step, which gets the segments as flags.
-template <class How>
-struct step_options {
-    static constexpr bool inclusive = How::inclusive, has_first = How::has_first;
-
-    std::remove_cv_t<decltype(How::first)> first;
-};
+// Calls go(flags): flags[k] tells whether a segment begins at element k of a rank's part of n elements.
+template <class On, class Comm, class Go>
+void with_flags(const over_ranks<On, Comm>& /*on*/, const no_segments&, std::uint64_t, const Go& go) {
+    go(no_flags{});
+}
+template <class On, class Comm, class Flags, class Go>
+void with_flags(const over_ranks<On, Comm>& /*on*/, const heads<Flags>& given, std::uint64_t, const Go& go) {
+    go(given.flags);
+}
+template <class On, class Comm, class Begins, class Go>
+void with_flags(const over_ranks<On, Comm>& on, const offsets<Begins>& given, std::uint64_t n, const Go& go) {
+    auto flags = rank_target<On>::template allocate<std::uint8_t>(on.on, n);
+    rank_tree<On>::set_flags(on.on, flags.data(), given, n);
+    go(static_cast<const std::uint8_t*>(flags.data()));
+}
 
 template <class On, class Comm>
 struct scan_engine<reproducible_ranks<On, Comm>> {
@@ -200,26 +208,11 @@ struct scan_engine<reproducible_ranks<On, Comm>> {
                     with(in, out, detail::map_from<T>(map, first), flags);
                 }
             };
-            flags_in(on, how.segments, n, flagged);
+            detail::with_flags(on.ranks, how.segments, n, flagged);
         });
     }
 
 private:
-    template <class Go>
-    static void flags_in(const target& /*on*/, const no_segments&, std::uint64_t, const Go& go) {
-        go(static_cast<const std::uint8_t*>(nullptr));
-    }
-    template <class Flags, class Go>
-    static void flags_in(const target& /*on*/, const heads<Flags>& given, std::uint64_t, const Go& go) {
-        go(given.flags);
-    }
-    template <class Begins, class Go>
-    static void flags_in(const target& on, const offsets<Begins>& given, std::uint64_t n, const Go& go) {
-        auto flags = rank_target<On>::template allocate<std::uint8_t>(on.ranks.on, n);
-        tree::set_flags(on.ranks.on, flags.data(), given, n);
-        go(static_cast<const std::uint8_t*>(flags.data()));
-    }
-
     template <bool Reverse, class Step>
     static void scan_nodes(const target& on, const rank_signature& signature, std::uint64_t n,
                            const std::vector<std::uint64_t>& bounds, const Step& step) {

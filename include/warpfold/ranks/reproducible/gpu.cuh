@@ -95,13 +95,35 @@ __device__ void each_tree_block(const Step& step, const tree_node& piece, std::u
     }
 }
 
-template <class Step>
-__global__ void __launch_bounds__(tree_threads)
-    fold_pieces_kernel(Step step, tree_pieces pieces, std::uint64_t first, typename Step::node* values) {
+// A piece of a rank's part, which begins with element `first` of the whole array; `there`: it has elements.
+struct piece_of_part {
+    tree_node piece;
+    std::uint64_t first;
+    bool there;
+};
+
+// A part whose place the host knows. piece(k), of one thread: there for each block of a grid of count() blocks at least.
+struct known_part {
+    [[nodiscard]] __device__ piece_of_part piece(std::uint64_t k) const { return {pieces[k], first, true}; }
+
+    tree_pieces pieces;
+    std::uint64_t first;
+};
+
+template <class Step, class Part>
+__global__ void __launch_bounds__(tree_threads) fold_pieces_kernel(Step step, Part part, typename Step::node* values) {
     using V = typename Step::node;
     __shared__ tree_levels<V> memory;
+    __shared__ piece_of_part mine;
+    if (threadIdx.x == 0) {
+        mine = part.piece(blockIdx.x);
+    }
+    __syncthreads();
+    if (!mine.there) {
+        return;
+    }
     tree_stack<V, 48> nodes; // used by thread 0
-    detail::each_tree_block(step, pieces[blockIdx.x], first, memory, [&](const tree_node& block, const V* value) {
+    detail::each_tree_block(step, mine.piece, mine.first, memory, [&](const tree_node& block, const V* value) {
         if (threadIdx.x == 0) {
             nodes.push(block, *value, step);
         }
@@ -112,20 +134,27 @@ __global__ void __launch_bounds__(tree_threads)
     }
 }
 
-template <class Step>
+template <class Step, class Part>
 __global__ void __launch_bounds__(tree_threads)
-    scan_pieces_kernel(Step step, tree_pieces pieces, std::uint64_t first, const typename Step::node* prefixes) {
+    scan_pieces_kernel(Step step, Part part, const typename Step::node* prefixes) {
     using V = typename Step::node;
     __shared__ tree_levels<V> memory;
-    const tree_node piece = pieces[blockIdx.x];
-    tree_stack<V, 48> nodes(prefixes[blockIdx.x], piece.first != 0);
-    detail::each_tree_block(step, piece, first, memory, [&](const tree_node& block, const V* value) {
+    __shared__ piece_of_part mine;
+    if (threadIdx.x == 0) {
+        mine = part.piece(blockIdx.x);
+    }
+    __syncthreads();
+    if (!mine.there) {
+        return;
+    }
+    tree_stack<V, 48> nodes(prefixes[blockIdx.x], mine.piece.first != 0);
+    detail::each_tree_block(step, mine.piece, mine.first, memory, [&](const tree_node& block, const V* value) {
         const V total = *value;
         const V before = nodes.prefix();
         const bool has_before = nodes.has_prefix();
         nodes.push(block, total, step);
         __syncthreads();
-        memory.scan(step, block.first - first, block.level, before, has_before);
+        memory.scan(step, block.first - mine.first, block.level, before, has_before);
     });
 }
 
@@ -149,7 +178,8 @@ struct rank_tree<On> {
         std::vector<V> values(pieces.count());
         if (!values.empty()) {
             const auto memory = rank_target<On>::template allocate<V>(on, values.size());
-            fold_pieces_kernel<<<grid(pieces), tree_threads, 0, on.stream>>>(step, pieces, first, memory.data());
+            fold_pieces_kernel<<<grid(pieces), tree_threads, 0, on.stream>>>(step, known_part{pieces, first},
+                                                                             memory.data());
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
             rank_target<On>::read(on, values.data(), static_cast<const V*>(memory.data()), values.size());
         }
@@ -161,7 +191,7 @@ struct rank_tree<On> {
         using V = typename Step::node;
         const auto memory = rank_target<On>::template allocate<V>(on, prefixes.size());
         rank_target<On>::write(on, memory.data(), prefixes.data(), prefixes.size());
-        scan_pieces_kernel<<<grid(pieces), tree_threads, 0, on.stream>>>(step, pieces, first,
+        scan_pieces_kernel<<<grid(pieces), tree_threads, 0, on.stream>>>(step, known_part{pieces, first},
                                                                          static_cast<const V*>(memory.data()));
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a target does at the leaves and nodes of a tree (tree.hpp), for indices of the rank's part:
 //   node               the type of a node's value
-//   leaf(k)            that of an element
+//   leaf(k)            that of an element; leaf_of(x, k): that of element k, which is x
 //   join(a, b)         that of a node, of its halves
 //   emit(k, leaf, prefix, has_prefix)   writes the result of a scan
 #pragma once
@@ -20,7 +20,12 @@ struct fold_step {
     using node = A;
 
     WARPFOLD_CALLS_ANY
-    WARPFOLD_HD A leaf(std::uint64_t k) const { return static_cast<A>(detail::mapped(map, in[k], k)); }
+    template <class T>
+    WARPFOLD_HD A leaf_of(const T& x, std::uint64_t k) const {
+        return static_cast<A>(detail::mapped(map, x, k));
+    }
+    WARPFOLD_CALLS_ANY
+    WARPFOLD_HD A leaf(std::uint64_t k) const { return leaf_of(in[k], k); }
     WARPFOLD_CALLS_ANY
     WARPFOLD_HD A join(const A& a, const A& b) const { return static_cast<A>(op(a, b)); }
 
@@ -57,6 +62,18 @@ struct scan_step : fold_step<A, In, Map, Op> {
     How how;
 };
 
+// The options of a scan for a step, which gets the segments as flags.
+template <class How>
+struct step_options {
+    static constexpr bool inclusive = How::inclusive, has_first = How::has_first;
+
+    std::remove_cv_t<decltype(How::first)> first;
+};
+
+struct no_flags {
+    WARPFOLD_HD constexpr bool operator[](std::uint64_t /*k*/) const { return false; }
+};
+
 // The fold of the elements that are in the same segment as the next one.
 template <class A>
 struct open_segment {
@@ -71,10 +88,13 @@ struct segmented_step {
     using node = open_segment<A>;
 
     WARPFOLD_CALLS_ANY
-    WARPFOLD_HD node leaf(std::uint64_t k) const {
+    template <class T>
+    WARPFOLD_HD node leaf_of(const T& x, std::uint64_t k) const {
         const bool flag = static_cast<bool>(flags[k]);
-        return {scan.leaf(k), Behind && flag ? 0u : 1u, flag ? 1u : 0u};
+        return {scan.leaf_of(x, k), Behind && flag ? 0u : 1u, flag ? 1u : 0u};
     }
+    WARPFOLD_CALLS_ANY
+    WARPFOLD_HD node leaf(std::uint64_t k) const { return leaf_of(scan.in[k], k); }
     WARPFOLD_CALLS_ANY
     WARPFOLD_HD node join(const node& a, const node& b) const {
         if (b.closed != 0 || a.there == 0) {

@@ -35,7 +35,8 @@ WARPFOLD_HD constexpr tree_node node_at(std::uint64_t first, std::uint64_t end, 
 // Elements [first, end) as nodes of at most `level` levels, from the left: short ones, whole ones, short ones.
 class tree_pieces {
 public:
-    tree_pieces(std::uint64_t first, std::uint64_t end, unsigned level) : first_(first), end_(end), level_(level) {
+    WARPFOLD_HD tree_pieces(std::uint64_t first, std::uint64_t end, unsigned level)
+        : first_(first), end_(end), level_(level) {
         whole_ = first;
         while (whole_ != end && detail::node_at(whole_, end, level).level != level) {
             whole_ += std::uint64_t{1} << detail::node_at(whole_, end, level).level;
@@ -48,6 +49,20 @@ public:
         }
     }
     [[nodiscard]] WARPFOLD_HD std::uint64_t count() const { return count_; }
+    // At most, of n elements.
+    static std::uint64_t most(std::uint64_t n, unsigned level) { return (n >> level) + 2 * std::uint64_t{level}; }
+    // The piece that begins with element `at`.
+    [[nodiscard]] WARPFOLD_HD std::uint64_t index_of(std::uint64_t at) const {
+        const std::uint64_t after = whole_ + (wholes_ << level_);
+        if (at >= whole_ && at < after) {
+            return before_ + ((at - whole_) >> level_);
+        }
+        std::uint64_t k = at < whole_ ? 0 : before_ + wholes_;
+        for (std::uint64_t from = at < whole_ ? first_ : after; from != at; ++k) {
+            from += std::uint64_t{1} << detail::node_at(from, end_, level_).level;
+        }
+        return k;
+    }
     [[nodiscard]] WARPFOLD_HD tree_node operator[](std::uint64_t k) const {
         std::uint64_t at = first_, left = k;
         if (k >= before_) {
