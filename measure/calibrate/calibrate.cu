@@ -7,33 +7,21 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <functional>
-#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "measure/calibrate/memory.cuh"
-#include "measure/check.hpp"
-#include "measure/device.hpp"
+#include "measure/calibrate/contention_bench.cuh"
 
 namespace {
 
 using namespace warpfold::measure;
 using namespace warpfold::measure::calibrate;
 
-struct figure {
-    double value = 0;
-    const char* how = "measured";
-};
-
-class bench {
+class card_bench final : public contention_bench {
 public:
-    explicit bench(bool brief) : rounds_(brief ? 4 : 2048), brief_(brief) {
-        WARPFOLD_CUDA_CHECK(cudaGetDevice(&device_));
-        multiprocessors_ = attribute(cudaDevAttrMultiProcessorCount);
-    }
+    using contention_bench::contention_bench;
 
     void measure() {
         from_the_driver();
@@ -42,55 +30,15 @@ public:
         on_chip();
         loads();
         rates();
+        lanes_that_meet();
+        slices();
+        stores();
+        texels();
         launches();
         link();
     }
-    [[nodiscard]] const std::map<std::string, figure>& figures() const { return figures_; }
-    [[nodiscard]] const std::map<std::string, double>& beside() const { return beside_; }
 
 private:
-    [[nodiscard]] int attribute(cudaDeviceAttr what) const {
-        int value = 0;
-        WARPFOLD_CUDA_CHECK(cudaDeviceGetAttribute(&value, what, device_));
-        return value;
-    }
-    void add(const char* name, double value) { figures_[name] = {value}; }
-    void read(const char* name, double value) { figures_[name] = {value, "read from the driver"}; }
-
-    // Cycles of the kernel that `launch` starts: the fewest of several times, the first of which brings the code.
-    double cycles(const std::function<void(interval*)>& launch) {
-        double best = 0;
-        for (int turn = 0; turn < (brief_ ? 1 : 5); ++turn) {
-            interval zero;
-            WARPFOLD_CUDA_CHECK(cudaMemcpy(interval_.data(), &zero, sizeof zero, cudaMemcpyHostToDevice));
-            launch(static_cast<interval*>(interval_.data()));
-            WARPFOLD_CUDA_CHECK(cudaGetLastError());
-            interval seen;
-            WARPFOLD_CUDA_CHECK(cudaMemcpy(&seen, interval_.data(), sizeof seen, cudaMemcpyDeviceToHost));
-            const auto took = static_cast<double>(seen.last - seen.first);
-            best = turn < 2 ? took : std::min(best, took);
-        }
-        return std::max(best, 1.0);
-    }
-    // Seconds of what `work` enqueues, likewise.
-    double seconds(const std::function<void()>& work) {
-        double best = 0;
-        for (int turn = 0; turn < (brief_ ? 1 : 5); ++turn) {
-            begin_.record(stream_.handle());
-            work();
-            end_.record(stream_.handle());
-            end_.synchronize();
-            WARPFOLD_CUDA_CHECK(cudaGetLastError());
-            const double took = end_.seconds_since(begin_);
-            best = turn < 2 ? took : std::min(best, took);
-        }
-        return std::max(best, 1e-9);
-    }
-    template <class T>
-    T* sink() {
-        return static_cast<T*>(sink_.data());
-    }
-
     void from_the_driver() {
         read("multiprocessors", multiprocessors_);
         read("warps", attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / 32);
@@ -287,7 +235,11 @@ private:
         add("block_starts", blocks / (started * giga_hertz_ * 1e9));
         const int times = brief_ ? 10 : 400;
         add("launch", behind_work(1));
-        beside_["launch_in_a_row"] = (behind_work(times) - behind_work(1)) / (times - 1);
+        add("launch_next", (behind_work(times) - behind_work(1)) / (times - 1));
+        for (const unsigned threads : {256u, full_block}) {
+            const double took = seconds([&] { nothing<<<blocks / 8, threads, 0, stream_.handle()>>>(); });
+            beside_["block_starts_of_" + std::to_string(threads)] = blocks / 8 / (took * giga_hertz_ * 1e9);
+        }
     }
 
     // Nanoseconds between two events around kernels that do nothing, all enqueued while the device is busy: what the device
@@ -318,21 +270,36 @@ private:
         const double took = seconds([&] {
             WARPFOLD_CUDA_CHECK(cudaMemcpyAsync(to.data(), pinned, bytes, cudaMemcpyHostToDevice, stream_.handle()));
         });
+        void* mapped = nullptr;
+        WARPFOLD_CUDA_CHECK(cudaHostGetDevicePointer(&mapped, pinned, 0));
+        const double read = seconds([&] {
+            read_past_l1<<<static_cast<unsigned>(2 * multiprocessors_), full_block, 0, stream_.handle()>>>(
+                static_cast<const uint4*>(mapped), bytes / 16, 1, sink<std::uint32_t>());
+        });
         WARPFOLD_CUDA_CHECK(cudaFreeHost(pinned));
         add("link_bandwidth", static_cast<double>(bytes) / took / 1e9);
+        add("mapped_bandwidth", static_cast<double>(bytes) / read / 1e9);
+        beside_["managed_bandwidth"] = managed(brief_ ? 1 << 16 : std::size_t{64} << 20);
     }
 
-    unsigned rounds_;
-    bool brief_;
-    int device_ = 0;
-    int multiprocessors_ = 1;
-    double giga_hertz_ = 1;
-    stream stream_;
-    event begin_, end_;
-    device_memory interval_{sizeof(interval)};
-    device_memory sink_{64};
-    std::map<std::string, figure> figures_;
-    std::map<std::string, double> beside_; // to judge the others by
+    // GB/s of pages that the host has written and a kernel reads.
+    double managed(std::size_t bytes) {
+        void* pages = nullptr;
+        WARPFOLD_CUDA_CHECK(cudaMallocManaged(&pages, bytes));
+        double best = 0;
+        for (int turn = 0; turn < (brief_ ? 1 : 3); ++turn) {
+            WARPFOLD_CUDA_CHECK(cudaStreamSynchronize(stream_.handle()));
+            std::memset(pages, turn, bytes);
+            begin_.record(stream_.handle());
+            read_past_l1<<<static_cast<unsigned>(2 * multiprocessors_), full_block, 0, stream_.handle()>>>(
+                static_cast<const uint4*>(pages), bytes / 16, 1, sink<std::uint32_t>());
+            end_.record(stream_.handle());
+            end_.synchronize();
+            best = std::max(best, static_cast<double>(bytes) / end_.seconds_since(begin_) / 1e9);
+        }
+        WARPFOLD_CUDA_CHECK(cudaFree(pages));
+        return best;
+    }
 };
 
 void write(const bench& measured) {
@@ -365,7 +332,7 @@ int main(int count, char** words) {
         return 2;
     }
     try {
-        bench card(brief);
+        card_bench card(brief);
         card.measure();
         write(card);
     } catch (const std::exception& problem) {

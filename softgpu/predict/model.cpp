@@ -15,6 +15,7 @@ using observe::instruction_class;
 
 constexpr double lanes = 32;
 constexpr double sector_bytes = 32;
+constexpr double words_of_sector = 8;
 constexpr double register_granularity = 256; // of a warp, or of a block
 
 double real(std::uint64_t n) { return static_cast<double>(n); }
@@ -47,6 +48,8 @@ double warps_of(const launch_shape& shape) {
     return std::ceil(real(std::max<std::uint64_t>(shape.threads, 1)) / lanes);
 }
 
+double launch_cost(const card& c, const launch_work& w) { return w.shape.follows_kernel ? c.launch_next : c.launch; }
+
 // One launch on one card, with one of the two L2 caches.
 class estimate {
 public:
@@ -57,7 +60,7 @@ public:
         own_blocks_ = std::ceil(blocks / c.multiprocessors);
         share_ = own_blocks_ / blocks;
         hit_l1_ = share(t.l1_hits, t.loads);
-        hit_l2_ = share(t.l2_read_hits, t.l2_reads);
+        hit_l2_ = share(t.l2_read_hits - t.l2_late_hits, t.l2_reads);
         load_ = hit_l1_ * c.latency_l1 + (1 - hit_l1_) * (hit_l2_ * c.latency_l2 + (1 - hit_l2_) * c.latency_dram);
         add_multiprocessor();
         add_device();
@@ -72,7 +75,7 @@ public:
     [[nodiscard]] double nanoseconds() const {
         const double device = own_is_slowest_ ? 0 : bounds_.front().nanoseconds;
         const double fill = own_is_slowest_ || w_.total.global_load_requests == 0 ? 0 : load_ / c_.clock;
-        return c_.launch + fill + std::max(own_cycles_ / c_.clock, device);
+        return launch_cost(c_, w_) + fill + std::max(own_cycles_ / c_.clock, device);
     }
     // The slowest; nullptr where nothing takes time.
     [[nodiscard]] const bound_time* bound() const { return bounds_.empty() ? nullptr : &bounds_.front(); }
@@ -111,9 +114,19 @@ private:
             requests += real(w_.mix[k]);
         }
         add("lsu", requests * lanes * share_ / c_.throughput_memory);
-        const std::uint64_t wavefronts =
-            n.shared_load_wavefronts + n.shared_store_wavefronts + n.shared_atomic_wavefronts;
-        add("shared", real(wavefronts) * share_ / c_.shared_wavefronts);
+        const meetings& m = w_.met;
+        // Lanes at one word come one after the other, those that count it together.
+        const std::uint64_t turns =
+            n.shared_atomic_wavefronts - std::min(n.shared_atomic_wavefronts, m.shared_counters);
+        add("shared",
+            (real(n.shared_load_wavefronts + n.shared_store_wavefronts) / c_.shared_wavefronts +
+             real(turns) / c_.shared_atomics_one_word + real(m.shared_counts) * lanes / c_.shared_counts_one_word) *
+                share_);
+        add("constant", real(m.constant_words) * share_ / c_.constant_words);
+        add("match",
+            (real(m.matches) * lanes / c_.throughput_match + real(m.match_values - m.matches) / c_.match_values) *
+                share_);
+        add("texture", real(w_.mix[instruction_class::texture]) * lanes * share_ / c_.throughput_texture);
         const std::uint64_t sectors =
             n.global_load_sectors + n.global_store_sectors + n.local_load_sectors + n.local_store_sectors;
         add("l1", real(sectors) * share_ / c_.l1_sectors);
@@ -131,8 +144,13 @@ private:
     // What the blocks of a multiprocessor take that queue for its slowest part, for L2 and for DRAM, of which each
     // multiprocessor has its share.
     void queue() {
-        // The chain has one warp's part of what the block needs.
-        const double alone = std::max(path_ - own_busy_ / warps_of(w_.shape), 0.0);
+        // The chain has one warp's part of what the block needs. Warps that meet at no barrier queue by themselves.
+        const double warps = warps_of(w_.shape);
+        double alone = std::max(path_ - own_busy_ / warps, 0.0);
+        if (w_.total.barriers == 0) {
+            const double of_warp[] = {own_busy_ / warps};
+            alone = std::max(cycles_together(static_cast<std::uint64_t>(warps), alone, of_warp) - own_busy_, 0.0);
+        }
         const double busy[] = {own_busy_, l2_cycles_ / own_blocks_, dram_cycles_ / own_blocks_};
         const auto own = static_cast<std::uint64_t>(own_blocks_);
         own_cycles_ = real(own / resident_) * cycles_together(resident_, alone, busy) +
@@ -142,14 +160,22 @@ private:
     void add_device() {
         // What comes from DRAM is written into L2 first, and what goes there is read.
         const double dram = real(t_.dram_reads + t_.dram_writes) * sector_bytes;
-        const double moved = real(t_.l2_reads + t_.l2_writes) * sector_bytes + dram;
-        const double served = std::max(moved / c_.l2_bandwidth, real(t_.l2_requests) / c_.l2_requests);
+        const double loads = std::max(real(t_.l2_reads) * sector_bytes / c_.l2_bandwidth,
+                                      real(t_.l2_requests - t_.l2_store_requests) / c_.l2_requests);
+        // L2 takes the bytes of a sector that are stored, not the sector.
+        const double stored =
+            std::min(real(t_.l2_writes) * sector_bytes,
+                     real(w_.total.global_store_bytes) + real(w_.total.local_store_sectors) * sector_bytes);
+        const double stores =
+            std::max(stored / c_.l2_store_bandwidth, real(t_.l2_store_requests) / c_.l2_store_requests);
+        const double served = loads + stores + dram / c_.l2_bandwidth;
         l2_cycles_ = c_.l2_bytes > 0 ? served * c_.clock : 0;
         dram_cycles_ = dram / (c_.dram_bandwidth * c_.dram_efficiency) * c_.clock;
         add("l2", l2_cycles_);
         add("dram", dram_cycles_);
-        add("atomics",
-            std::max(real(t_.atomic_lanes) / c_.atomics, real(t_.hottest_atomic_lanes) / c_.atomics_one_address));
+        add("atomics", real(t_.atomic_passes) * words_of_sector / c_.atomics);
+        add("slice", c_.l2_bytes > 0 ? t_.slice_cycles : 0);
+        add("link", real(t_.host_sectors) * sector_bytes / c_.mapped_bandwidth * c_.clock);
         add("blocks", real(w_.shape.blocks) / c_.block_starts);
     }
 
@@ -211,10 +237,10 @@ observe::prediction predict(const card& c, const launch_work& work) {
     p.nanoseconds = warm.nanoseconds();
     p.cold_nanoseconds = cold.nanoseconds();
     p.bounds = warm.bounds();
-    const bound_time launch{"launch", c.launch};
+    const bound_time launch{"launch", launch_cost(c, work)};
     const bound_time* slowest = warm.bound();
     // Where the launch itself takes longest, nothing that the kernel does bounds it.
-    if (slowest == nullptr || c.launch > slowest->nanoseconds) {
+    if (slowest == nullptr || launch.nanoseconds > slowest->nanoseconds) {
         slowest = &launch;
     }
     p.bound = slowest->name;

@@ -18,6 +18,25 @@ struct launch_shape {
     std::uint64_t shared_bytes = 0; // of a block, static and dynamic
     std::uint64_t registers = 0;    // of a thread
     std::uint64_t registers_32 = 0; // of a thread where addresses have 32 bits
+    bool follows_kernel = false;    // in its stream, and the host has not waited between the launches
+};
+
+// Sums of machine::meeting over a launch.
+struct meetings {
+    std::uint64_t constant_words = 0;
+    std::uint64_t matches = 0;
+    std::uint64_t match_values = 0;
+    std::uint64_t shared_counts = 0;
+    std::uint64_t shared_counters = 0;
+
+    meetings& operator+=(const meetings& more) noexcept {
+        constant_words += more.constant_words;
+        matches += more.matches;
+        match_values += more.match_values;
+        shared_counts += more.shared_counts;
+        shared_counters += more.shared_counters;
+        return *this;
+    }
 };
 
 // All that the model takes.
@@ -31,6 +50,7 @@ struct launch_work {
     double path_far = 0;
     traffic warm;
     traffic cold;
+    meetings met;
 };
 
 // Blocks of the launch that one multiprocessor holds at once; at least 1.

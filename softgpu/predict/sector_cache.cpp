@@ -27,31 +27,52 @@ unsigned sector_cache::fetched_for(unsigned missed, unsigned valid, bool reads) 
     return (((missed & 3) != 0 ? 3u : 0u) | ((missed & 12) != 0 ? 12u : 0u)) & ~valid;
 }
 
-sector_cache::outcome sector_cache::find(std::uint64_t line, unsigned sectors, unsigned dirty) {
+// `is_own`: what came along was fetched for the one that asks.
+sector_cache::outcome sector_cache::use(sectors_of_line& here, unsigned sectors, unsigned dirty,
+                                        bool is_own) const noexcept {
+    const unsigned hits = here.valid & sectors;
+    const unsigned fetched = fetched_for(sectors & ~hits, here.valid, dirty == 0);
+    const unsigned late = is_own ? 0 : here.along & hits;
+    here.along = static_cast<std::uint8_t>((here.along | fetched) & ~sectors);
+    here.valid = static_cast<std::uint8_t>(here.valid | sectors | fetched);
+    here.dirty = static_cast<std::uint8_t>(here.dirty | dirty);
+    return {.hits = hits, .late = late, .fetched = fetched, .written = 0};
+}
+
+sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, unsigned dirty, std::uint16_t by) {
     if (sets_ == 0) {
-        return {.hits = 0, .fetched = sectors, .written = static_cast<unsigned>(std::popcount(dirty))};
+        const outcome o{
+            .hits = 0, .late = 0, .fetched = sectors, .written = static_cast<unsigned>(std::popcount(dirty))};
+        return {o, o};
     }
     entry* const set = set_of(line);
     ++time_;
+    entry* e = set;
     entry* goes = set;
-    for (entry* e = set; e != set + ways; ++e) {
-        if (e->epoch != epoch_) {
-            goes = goes->epoch == epoch_ ? e : goes;
-        } else if (e->line == line) {
-            const unsigned hits = e->valid & sectors;
-            const unsigned fetched = fetched_for(sectors & ~hits, e->valid, dirty == 0);
-            e->used = time_;
-            e->valid = static_cast<std::uint8_t>(e->valid | sectors | fetched);
-            e->dirty = static_cast<std::uint8_t>(e->dirty | dirty);
-            return {.hits = hits, .fetched = fetched, .written = 0};
-        } else if (goes->epoch == epoch_ && time_ - e->used > time_ - goes->used) {
+    for (; e != set + ways && (e->used == 0 || e->line != line); ++e) {
+        if (time_ - e->used > time_ - goes->used) { // an empty one is the oldest
             goes = e;
         }
     }
-    const unsigned written = goes->epoch == epoch_ ? static_cast<unsigned>(std::popcount(goes->dirty)) : 0;
-    const unsigned fetched = fetched_for(sectors, 0, dirty == 0);
-    *goes = {line, epoch_, time_, static_cast<std::uint8_t>(sectors | fetched), static_cast<std::uint8_t>(dirty)};
-    return {.hits = 0, .fetched = fetched, .written = written};
+    unsigned written = 0;
+    unsigned fresh_written = 0;
+    if (e == set + ways) {
+        e = goes;
+        written = static_cast<unsigned>(std::popcount(e->kept.dirty));
+        fresh_written = e->launch == launch_ ? static_cast<unsigned>(std::popcount(e->fresh.dirty)) : 0;
+        *e = {.line = line, .used = 0, .launch = launch_, .by = by, .kept = {}, .fresh = {}};
+    }
+    if (e->launch != launch_) {
+        e->launch = launch_;
+        e->fresh = {};
+    }
+    const bool is_own = e->by == by;
+    outcomes o{use(e->kept, sectors, dirty, is_own), use(e->fresh, sectors, dirty, is_own)};
+    o.kept.written = written;
+    o.fresh.written = fresh_written;
+    e->by = (o.kept.fetched | o.fresh.fetched) != 0 ? by : e->by;
+    e->used = time_;
+    return o;
 }
 
 void sector_cache::drop(std::uint64_t line, unsigned sectors) {
@@ -60,8 +81,8 @@ void sector_cache::drop(std::uint64_t line, unsigned sectors) {
     }
     entry* const set = set_of(line);
     for (entry* e = set; e != set + ways; ++e) {
-        if (e->epoch == epoch_ && e->line == line) {
-            e->valid = static_cast<std::uint8_t>(e->valid & ~sectors);
+        if (e->used != 0 && e->line == line) {
+            e->kept.valid = static_cast<std::uint8_t>(e->kept.valid & ~sectors);
         }
     }
 }

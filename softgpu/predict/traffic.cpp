@@ -18,38 +18,44 @@ std::uint64_t count_of(unsigned mask) { return static_cast<std::uint64_t>(std::p
 
 void device_l2::begin() {
     const std::lock_guard lock(mutex_);
-    cold_.clear();
+    cache_.begin();
     of_warm_ = {};
     of_cold_ = {};
-    atomics_.clear();
+    std::fill(slice_cycles_.begin(), slice_cycles_.end(), 0.0);
 }
 
 // A store that fills only a part of a sector is counted as one that fills it: nothing is read for it.
-void device_l2::count(sector_cache& cache, const l2_access& a, traffic& to) {
-    const bool writes = a.how == touch::store || a.how == touch::atomic;
-    const sector_cache::outcome o = writes ? cache.write(a.line, a.sectors) : cache.read(a.line, a.sectors);
+void device_l2::count(const sector_cache::outcome& o, const l2_access& a, traffic& to) {
     to.dram_writes += o.written;
     ++to.l2_requests;
     if (a.how == touch::store) {
         to.l2_writes += count_of(a.sectors);
+        ++to.l2_store_requests;
         return;
     }
     to.l2_reads += count_of(a.sectors);
     to.l2_read_hits += count_of(o.hits);
+    to.l2_late_hits += count_of(o.late);
     to.dram_reads += count_of(o.fetched);
+}
+
+void device_l2::count_slice(const l2_access& a) {
+    const std::uint64_t slice = a.line * 128 / slices_.bytes;
+    double& here = slice_cycles_[(slice * 0x9E3779B97F4A7C15ull >> 32) % slice_places];
+    here += a.how == touch::store ? slices_.store : a.how == touch::atomic ? slices_.atomic * a.passes : slices_.load;
+    of_warm_.slice_cycles = std::max(of_warm_.slice_cycles, here);
 }
 
 void device_l2::take(const std::vector<l2_access>& accesses) {
     const std::lock_guard lock(mutex_);
     for (const l2_access& a : accesses) {
-        count(warm_, a, of_warm_);
-        count(cold_, a, of_cold_);
-        if (a.how == touch::atomic) {
-            of_warm_.atomic_lanes += a.lanes;
-            std::uint64_t& here = atomics_[a.line];
-            here += a.lanes;
-            of_warm_.hottest_atomic_lanes = std::max(of_warm_.hottest_atomic_lanes, here);
-        }
+        const bool writes = a.how == touch::store || a.how == touch::atomic;
+        const sector_cache::outcomes o =
+            writes ? cache_.write_both(a.line, a.sectors) : cache_.read_both(a.line, a.sectors, a.by);
+        count(o.kept, a, of_warm_);
+        count(o.fresh, a, of_cold_);
+        count_slice(a);
+        of_warm_.atomic_passes += a.how == touch::atomic ? a.passes : 0;
     }
 }
 
@@ -61,12 +67,34 @@ traffic device_l2::warm() {
 traffic device_l2::cold() {
     const std::lock_guard lock(mutex_);
     traffic t = of_cold_;
-    t.atomic_lanes = of_warm_.atomic_lanes;
-    t.hottest_atomic_lanes = of_warm_.hottest_atomic_lanes;
+    t.atomic_passes = of_warm_.atomic_passes;
+    t.slice_cycles = of_warm_.slice_cycles;
     return t;
 }
 
-void block_l1::touched(std::uint64_t line, unsigned sectors, unsigned lanes, touch how) {
+void block_l1::pass_on(const l2_access& a) {
+    waiting_.push_back(a);
+    if (waiting_.size() == most_waiting) {
+        behind_.take(waiting_);
+        waiting_.clear();
+    }
+}
+
+void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how) {
+    const std::uint64_t whole = local_ | std::uint64_t{warp} << 22 | line;
+    const unsigned hits = cache_.read(whole, sectors).hits;
+    if (const unsigned missed = how == touch::store ? sectors : sectors & ~hits; missed != 0) {
+        pass_on({whole, 0, static_cast<std::uint8_t>(missed), how, 0});
+    }
+}
+
+void block_l1::touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, touch how) {
+    for (const host_lines& h : host_) {
+        if (line - h.begin < h.end - h.begin) {
+            own_.host_sectors += count_of(sectors);
+            return;
+        }
+    }
     unsigned missed = sectors;
     if (how == touch::load || how == touch::load_past_l1) {
         own_.loads += count_of(sectors);
@@ -78,11 +106,7 @@ void block_l1::touched(std::uint64_t line, unsigned sectors, unsigned lanes, tou
         cache_.drop(line, sectors);
     }
     if (missed != 0) {
-        waiting_.push_back({line, lanes, static_cast<std::uint8_t>(missed), how});
-        if (waiting_.size() == most_waiting) {
-            behind_.take(waiting_);
-            waiting_.clear();
-        }
+        pass_on({line, passes, static_cast<std::uint8_t>(missed), how, static_cast<std::uint16_t>(place_ * 61 + warp)});
     }
 }
 

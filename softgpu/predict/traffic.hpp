@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "softgpu/machine/trace.hpp"
@@ -18,28 +17,46 @@ struct traffic {
     std::uint64_t l1_hits = 0;
     std::uint64_t l2_reads = 0; // loads that L1 did not have, and atomics
     std::uint64_t l2_read_hits = 0;
+    std::uint64_t l2_late_hits = 0; // of these, sectors that DRAM sends with a neighbour that another warp asked for
     std::uint64_t l2_writes = 0;
     std::uint64_t l2_requests = 0; // lines, or parts of them, that one instruction of a warp asks for
     std::uint64_t dram_reads = 0;
     std::uint64_t dram_writes = 0;
-    std::uint64_t atomic_lanes = 0;
-    std::uint64_t hottest_atomic_lanes = 0; // at the line with the most
+    std::uint64_t l2_store_requests = 0; // of these, stores
+    std::uint64_t atomic_passes = 0;     // the most lanes at one address of a sector, over all sectors and requests
+    double slice_cycles = 0;             // of the slice of L2 that has most to do
+    std::uint64_t host_sectors = 0;      // of the host's memory, past the caches
+};
+
+// Memory of the host that kernels reach: lines from `begin` to `end`.
+struct host_lines {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+};
+
+// A slice of L2 does one thing at a time.
+struct l2_slices {
+    std::uint64_t bytes = 512; // side by side in one slice
+    double load = 0;           // cycles
+    double store = 0;
+    double atomic = 0; // a pass
 };
 
 // One access behind L1.
 struct l2_access {
     std::uint64_t line = 0;
-    std::uint32_t lanes = 0;
+    std::uint32_t passes = 0;
     std::uint8_t sectors = 0; // mask
     machine::touch how = machine::touch::load;
+    std::uint16_t by = 0; // the warp, as a number that others rarely have
 };
 
 // The device's L2 cache. Thread-safe.
 class device_l2 {
 public:
     // `fetch`: bytes that come together from DRAM, 32, 64 or 128.
-    device_l2(std::uint64_t bytes, std::uint64_t fetch)
-        : warm_(bytes, static_cast<unsigned>(fetch / 32)), cold_(bytes, static_cast<unsigned>(fetch / 32)) {}
+    device_l2(std::uint64_t bytes, std::uint64_t fetch, l2_slices slices = {})
+        : cache_(bytes, static_cast<unsigned>(fetch / 32)), slices_(slices), slice_cycles_(slice_places) {}
 
     // A launch begins: the cold cache is empty, the warm one is not.
     void begin();
@@ -49,29 +66,48 @@ public:
     [[nodiscard]] traffic cold();
 
 private:
-    static void count(sector_cache& cache, const l2_access& a, traffic& to);
+    static constexpr std::size_t slice_places = 4096; // more than a card has slices
+
+    static void count(const sector_cache::outcome& o, const l2_access& a, traffic& to);
+    void count_slice(const l2_access& a);
 
     std::mutex mutex_;
-    sector_cache warm_;
-    sector_cache cold_;
+    sector_cache cache_;
     traffic of_warm_;
     traffic of_cold_;
-    std::unordered_map<std::uint64_t, std::uint64_t> atomics_; // lanes by line
+    l2_slices slices_;
+    std::vector<double> slice_cycles_; // by a hash of the addresses of a slice
 };
 
 // One block's share of its multiprocessor's L1, empty at first.
 class block_l1 {
 public:
-    // `bytes` 0: loads go past it.
-    block_l1(device_l2& behind, std::uint64_t bytes) : behind_(behind), cache_(bytes) {}
+    // `bytes` 0: loads go past it. `host` outlives it. `place`: of the block among those that are on the device at once, whose
+    // local memory lies apart.
+    block_l1(device_l2& behind, std::uint64_t bytes, const std::vector<host_lines>& host = none(),
+             std::uint64_t place = 0)
+        : behind_(behind), cache_(bytes), host_(host), local_(local_space | place << 32), place_(place) {}
 
-    void touched(std::uint64_t line, unsigned sectors, unsigned lanes, machine::touch how);
+    void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, machine::touch how);
+    // Local memory: a store stays in L1 and goes to L2 as well.
+    void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, machine::touch how);
     // Hands on what waits. `loads` and `l1_hits` of the result are the block's.
     [[nodiscard]] traffic ended();
 
 private:
+    static constexpr std::uint64_t local_space = 1ull << 58; // above all lines of global memory
+
+    static const std::vector<host_lines>& none() {
+        static const std::vector<host_lines> empty;
+        return empty;
+    }
+    void pass_on(const l2_access& a);
+
     device_l2& behind_;
     sector_cache cache_;
+    const std::vector<host_lines>& host_;
+    std::uint64_t local_;
+    std::uint64_t place_;
     std::vector<l2_access> waiting_;
     traffic own_;
 };

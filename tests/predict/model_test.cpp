@@ -31,6 +31,7 @@ card round_card() {
     c.l1_bytes = 128 * 1024;
     c.l2_bytes = 1 << 20;
     c.l2_bandwidth = 1000;
+    c.l2_store_bandwidth = 1000;
     c.dram_bandwidth = 100;
     c.dram_efficiency = 0.5;
     c.latency_l1 = 100;
@@ -112,6 +113,17 @@ TEST(Model, BlocksQueueForTheMultiprocessor) {
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000, 1e-9);
 }
 
+// Two warps of a block wait 1000 cycles each, and need the adder for 500. A barrier makes one of them.
+TEST(Model, WarpsWithoutABarrierQueueByThemselves) {
+    launch_work w = some_blocks(10);
+    w.shape.threads = 64;
+    w.path_near = w.path_far = 1500;
+    w.mix[instruction_class::fp32] = 20'000;
+    EXPECT_NEAR(predict(round_card(), w).nanoseconds, 1000 + 1000 + 500 * (1 + 500. / 1500), 1e-9);
+    w.total.barriers = 1;
+    EXPECT_NEAR(predict(round_card(), w).nanoseconds, 1000 + 1000 + 1000, 1e-9);
+}
+
 TEST(Model, TheBusiestMultiprocessorIsTheOneThatCounts) {
     launch_work w = some_blocks(11); // two blocks on one of the ten
     w.mix[instruction_class::fp32] = 11'000;
@@ -182,12 +194,73 @@ TEST(Model, LatencyGoesByWavesOfResidentBlocks) {
     EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "latency"), 2000);
 }
 
-TEST(Model, AtomicsAtOneAddressComeOneAfterTheOther) {
+// 100 lanes a cycle with words side by side are eight a pass.
+TEST(Model, AtomicsTakePassesOfL2AndOfItsBusiestSlice) {
     launch_work w = some_blocks(10);
-    w.warm = {.atomic_lanes = 5000, .hottest_atomic_lanes = 4000};
-    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "atomics"), 4000);
-    w.warm.hottest_atomic_lanes = 10;
-    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "atomics"), 50);
+    w.warm = {.atomic_passes = 5000, .slice_cycles = 4000};
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "atomics"), 400);
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "slice"), 4000);
+    EXPECT_EQ(predict(round_card(), w).bound, "slice");
+}
+
+TEST(Model, LanesThatMeetTakeTheirTurns) {
+    launch_work w = some_blocks(10); // one a multiprocessor
+    w.met = {.constant_words = 32'000, .matches = 1000, .match_values = 32'000};
+    card c = round_card();
+    c.constant_words = 0.5;
+    c.throughput_match = 8;
+    c.match_values = 0.5;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "constant"), 6'400);
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "match"), 100 * 4 + 3100 * 2);
+}
+
+// 1000 additions of 32 lanes at one word: a lane each cycle, or together where they count it.
+TEST(Model, LanesThatCountAWordOfSharedMemoryGoTogether) {
+    launch_work w = some_blocks(10);
+    w.total.shared_atomic_wavefronts = 32'000;
+    card c = round_card();
+    c.shared_counts_one_word = 32;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "shared"), 3'200);
+    w.met = {.shared_counts = 1000, .shared_counters = 32'000};
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "shared"), 100);
+}
+
+TEST(Model, MemoryOfTheHostTakesItsLink) {
+    launch_work w = some_blocks(10);
+    w.warm.host_sectors = 1000;
+    card c = round_card();
+    c.mapped_bandwidth = 16;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "link"), 2000);
+}
+
+TEST(Model, ALaunchBehindAnotherOneIsShorter) {
+    launch_work w = some_blocks(0);
+    w.shape.follows_kernel = true;
+    card c = round_card();
+    c.launch_next = 600;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 600);
+}
+
+TEST(Model, StoresTakeL2LongerThanLoads) {
+    launch_work w = some_blocks(10);
+    w.warm = {.l2_reads = 100'000, .l2_read_hits = 100'000, .l2_writes = 100'000};
+    w.total.global_store_bytes = 3'200'000;
+    card c = round_card();
+    c.l2_store_bandwidth = 500;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "l2"), 3'200 + 6'400);
+    w.total.global_store_bytes = 1'600'000; // half of each sector
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "l2"), 3'200 + 3'200);
+}
+
+// Half of the sectors come with a neighbour that another warp has asked for: they take as long as DRAM.
+TEST(Model, SectorsOnTheirWayTakeAsLongAsDram) {
+    launch_work w = some_blocks(10);
+    w.path_far = 1000;
+    w.warm = {.loads = 100, .l2_reads = 100, .l2_read_hits = 50};
+    const double hit = of(predict(round_card(), w), "latency");
+    w.warm.l2_late_hits = 50;
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "latency"), 1000);
+    EXPECT_LT(hit, 1000);
 }
 
 TEST(Model, NothingTakesTheLaunchItself) {

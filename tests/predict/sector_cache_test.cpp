@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Hits, evictions and written sectors of a cache, against what can be said by hand.
 #include <cstdint>
+#include <random>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,8 +20,6 @@ TEST(SectorCache, SectorsAreFetchedOneByOne) {
     EXPECT_EQ(cache.read(7, 0b0011).hits, 0b0001u);
     EXPECT_EQ(cache.read(7, 0b1111).hits, 0b0011u);
     EXPECT_EQ(cache.read(8, 0b0001).hits, 0u);
-    cache.clear();
-    EXPECT_EQ(cache.read(7, 0b1111).hits, 0u);
 }
 
 TEST(SectorCache, TheLeastRecentlyUsedLineGoes) {
@@ -62,6 +62,30 @@ TEST(SectorCache, OneWithoutBytesKeepsNothing) {
     EXPECT_EQ(cache.write(1, 3).written, 2u);
 }
 
+// The second of the two caches is one that is empty when a launch begins, access by access.
+TEST(SectorCache, TheFreshOneIsAnEmptyOneOfTheSameSize) {
+    std::mt19937 random(1);
+    sector_cache both(64 * 128, 2);
+    for (int launch = 0; launch < 3; ++launch) {
+        both.begin();
+        sector_cache empty(64 * 128, 2);
+        std::uint64_t hits = 0;
+        for (int k = 0; k < 2000; ++k) {
+            const std::uint64_t line = random() % 100;
+            const auto sectors = static_cast<unsigned>(1 + random() % 15);
+            const bool writes = random() % 3 == 0;
+            const auto by = static_cast<std::uint16_t>(random() % 2);
+            const auto o = writes ? both.write_both(line, sectors) : both.read_both(line, sectors, by);
+            const auto alone = writes ? empty.write(line, sectors) : empty.read(line, sectors, by);
+            ASSERT_EQ(o.fresh.hits, alone.hits) << launch << ' ' << k;
+            ASSERT_EQ(o.fresh.fetched, alone.fetched) << launch << ' ' << k;
+            ASSERT_EQ(o.fresh.written, alone.written) << launch << ' ' << k;
+            hits += o.kept.hits != o.fresh.hits ? 1 : 0;
+        }
+        EXPECT_EQ(hits != 0, launch != 0);
+    }
+}
+
 TEST(Traffic, WarmKeepsWhatTheLaunchBeforeHasRead) {
     device_l2 l2(1 << 20, 32);
     for (int launch = 0; launch < 2; ++launch) {
@@ -69,7 +93,7 @@ TEST(Traffic, WarmKeepsWhatTheLaunchBeforeHasRead) {
         block_l1 l1(l2, 1 << 14);
         for (int twice = 0; twice < 2; ++twice) {
             for (std::uint64_t line = 0; line < 100; ++line) {
-                l1.touched(line, 0b1111, 32, touch::load);
+                l1.touched(0, line, 0b1111, 0, touch::load);
             }
         }
         const traffic own = l1.ended();
@@ -85,18 +109,80 @@ TEST(Traffic, StoresAndLoadsPastL1LeaveItAlone) {
     device_l2 l2(1 << 20, 32);
     l2.begin();
     block_l1 l1(l2, 1 << 14);
-    l1.touched(1, 1, 1, touch::load);
-    l1.touched(1, 1, 1, touch::store); // L1 drops the sector
-    l1.touched(1, 1, 1, touch::load);
-    l1.touched(1, 1, 1, touch::load_past_l1);
-    l1.touched(2, 1, 32, touch::atomic);
-    l1.touched(2, 1, 32, touch::atomic);
-    l1.touched(3, 1, 5, touch::atomic);
+    l1.touched(0, 1, 1, 0, touch::load);
+    l1.touched(0, 1, 1, 0, touch::store); // L1 drops the sector
+    l1.touched(0, 1, 1, 0, touch::load);
+    l1.touched(0, 1, 1, 0, touch::load_past_l1);
+    l1.touched(0, 2, 1, 32, touch::atomic);
+    l1.touched(0, 2, 1, 32, touch::atomic);
+    l1.touched(0, 3, 1, 5, touch::atomic);
     EXPECT_EQ(l1.ended().l1_hits, 0u);
     EXPECT_EQ(l2.warm().l2_writes, 1u);
     EXPECT_EQ(l2.warm().l2_requests, 7u);
-    EXPECT_EQ(l2.warm().atomic_lanes, 69u);
-    EXPECT_EQ(l2.warm().hottest_atomic_lanes, 64u);
+    EXPECT_EQ(l2.warm().l2_store_requests, 1u);
+    EXPECT_EQ(l2.warm().atomic_passes, 69u);
+}
+
+TEST(Traffic, ASliceOfL2DoesOneThingAtATime) {
+    device_l2 l2(1 << 20, 32, {.bytes = 512, .load = 1, .store = 2, .atomic = 10});
+    l2.begin();
+    block_l1 l1(l2, 0);
+    l1.touched(0, 0, 1, 3, touch::atomic);
+    l1.touched(0, 3, 1, 0, touch::load); // the last line of the same slice
+    l1.touched(0, 3, 1, 0, touch::store);
+    l1.touched(0, 4, 1, 3, touch::atomic); // of another one
+    static_cast<void>(l1.ended());
+    EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 33);
+    EXPECT_DOUBLE_EQ(l2.cold().slice_cycles, 33);
+    l2.begin();
+    EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 0);
+}
+
+TEST(Traffic, ASectorThatComesWithAnotherWarpsIsLate) {
+    device_l2 l2(1 << 20, 64);
+    l2.begin();
+    block_l1 l1(l2, 0);
+    l1.touched(0, 1, 0b0001, 0, touch::load);
+    l1.touched(0, 1, 0b0010, 0, touch::load); // its own: it has waited for the first
+    l1.touched(0, 2, 0b0001, 0, touch::load);
+    l1.touched(1, 2, 0b0010, 0, touch::load); // another warp, which has not
+    l1.touched(1, 2, 0b0010, 0, touch::load); // by now it is there
+    static_cast<void>(l1.ended());
+    EXPECT_EQ(l2.cold().l2_read_hits, 3u);
+    EXPECT_EQ(l2.cold().l2_late_hits, 1u);
+    EXPECT_EQ(l2.cold().dram_reads, 4u);
+}
+
+TEST(Traffic, LocalMemoryStaysInL1AndIsTheBlocksOwn) {
+    device_l2 l2(1 << 20, 32);
+    l2.begin();
+    const std::vector<host_lines> nothing;
+    for (std::uint64_t place = 0; place < 2; ++place) {
+        block_l1 l1(l2, 1 << 14, nothing, place);
+        l1.touched_local(3, 7, 0b1111, touch::store);
+        l1.touched_local(3, 7, 0b1111, touch::load); // L1 has it
+        static_cast<void>(l1.ended());
+    }
+    EXPECT_EQ(l2.warm().l2_writes, 8u);
+    EXPECT_EQ(l2.warm().l2_reads, 0u);
+    block_l1 next(l2, 1 << 14, nothing, 1); // a block in the place of one that is over
+    next.touched_local(3, 7, 0b1111, touch::load);
+    next.touched_local(4, 7, 0b1111, touch::load); // of another warp
+    static_cast<void>(next.ended());
+    EXPECT_EQ(l2.warm().l2_read_hits, 4u);
+    EXPECT_EQ(l2.warm().l2_reads, 8u);
+}
+
+TEST(Traffic, MemoryOfTheHostGoesPastTheCaches) {
+    device_l2 l2(1 << 20, 32);
+    l2.begin();
+    const std::vector<host_lines> host{{100, 102}};
+    block_l1 l1(l2, 1 << 14, host);
+    for (std::uint64_t line = 99; line < 103; ++line) {
+        l1.touched(0, line, 0b0011, 0, touch::load);
+    }
+    EXPECT_EQ(l1.ended().host_sectors, 4u);
+    EXPECT_EQ(l2.warm().l2_reads, 4u);
 }
 
 } // namespace

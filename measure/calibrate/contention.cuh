@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Lanes and warps that meet: at words of constant and shared memory, in match.any, and at one slice of L2. And other paths to
+// memory: textures, stores of a part of a sector, memory of the host.
+#pragma once
+
+#include <cstdint>
+
+#include "measure/calibrate/memory.cuh"
+
+namespace warpfold::measure::calibrate {
+
+inline constexpr unsigned few_words = 64;
+__constant__ std::uint32_t constant_words[few_words];
+
+// A full block loads words of constant memory: neighbours the same one (spread 0) or the next (1).
+__global__ void __launch_bounds__(full_block)
+    constant_rate(unsigned rounds, unsigned spread, interval* out, std::uint32_t* sink) {
+    std::uint32_t sum = 0;
+    __syncthreads();
+    const unsigned long long start = clock64();
+    for (unsigned r = 0; r < rounds; ++r) {
+#pragma unroll
+        for (unsigned u = 0; u < unrolled; ++u) {
+            sum += constant_words[(r + u + spread * threadIdx.x) % few_words];
+        }
+    }
+    const unsigned long long end = clock64();
+    if (sum == 0x7654321) {
+        *sink = sum;
+    }
+    atomicMin(&out->first, start);
+    atomicMax(&out->last, end);
+}
+
+// match.any of warps whose lanes have so many different values. Nothing before compute capability 7.
+__global__ void __launch_bounds__(full_block)
+    match_rate(unsigned rounds, unsigned values, interval* out, std::uint32_t* sink) {
+#if __CUDA_ARCH__ >= 700
+    const std::uint32_t own = threadIdx.x % values;
+    std::uint32_t sum = 0;
+    __syncthreads();
+    const unsigned long long start = clock64();
+    for (unsigned r = 0; r < rounds; ++r) {
+        std::uint32_t same;
+        asm volatile("match.any.sync.b32 %0, %1, 0xffffffff;" : "=r"(same) : "r"(own ^ r)); // or ptxas does it once
+        sum += same;
+    }
+    const unsigned long long end = clock64();
+    if (sum == 0x7654321) {
+        *sink = sum;
+    }
+    atomicMin(&out->first, start);
+    atomicMax(&out->last, end);
+#else
+    out->first = out->last = 0;
+#endif
+}
+
+// Additions to shared memory without a result, of a number that ptxas does not know, or of 1, which it makes one addition of
+// how many lanes have the same word. Lane l has word l % words.
+enum class addend : int { number, one };
+template <addend Of>
+__global__ void __launch_bounds__(full_block)
+    shared_atomic_rate(unsigned rounds, unsigned words, interval* out, std::uint32_t* sink) {
+    __shared__ std::uint32_t bins[32];
+    if (threadIdx.x < 32) {
+        bins[threadIdx.x] = 0;
+    }
+    __syncthreads();
+    __syncthreads();
+    std::uint32_t* const bin = &bins[threadIdx.x % words];
+    const unsigned long long start = clock64();
+    for (unsigned r = 0; r < rounds; ++r) {
+        atomicAdd(bin, Of == addend::one ? 1u : threadIdx.x);
+    }
+    const unsigned long long end = clock64();
+    __syncthreads();
+    if (bins[0] == 0x7654321) {
+        *sink = bins[0];
+    }
+    atomicMin(&out->first, start);
+    atomicMax(&out->last, end);
+}
+
+// Additions, a lane each sector of the first mask + 1 words.
+__global__ void __launch_bounds__(full_block) atomics_by_sector(std::uint32_t* words, unsigned mask, unsigned rounds) {
+    constexpr unsigned sector = 8;
+    const unsigned self = blockIdx.x * blockDim.x + threadIdx.x;
+    for (unsigned r = 0; r < rounds; ++r) {
+        asm volatile("red.global.add.u32 [%0], %1;" ::"l"(&words[sector * (self + r) & mask]), "r"(self) : "memory");
+    }
+}
+
+// Every warp stores to the first mask + 1 words, or loads them; relaxed, which goes past L1 and is no data race.
+template <bool Loads>
+__global__ void __launch_bounds__(full_block)
+    meet(std::uint32_t* words, unsigned mask, unsigned rounds, std::uint32_t* sink) {
+    std::uint32_t sum = 0;
+#pragma unroll 4
+    for (unsigned r = 0; r < rounds; ++r) {
+        std::uint32_t* const at = &words[(threadIdx.x + r) & mask];
+        if constexpr (Loads) {
+            std::uint32_t x;
+            asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(at) : "memory");
+            sum += x;
+        } else {
+            asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(threadIdx.x) : "memory");
+        }
+    }
+    if (sum == 0x7654321) {
+        *sink = sum;
+    }
+}
+
+// Stores of every `stride`th word, `passes` times.
+__global__ void __launch_bounds__(full_block)
+    store_words(std::uint32_t* words, std::uint64_t count, unsigned stride, unsigned passes) {
+    const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+    for (unsigned pass = 0; pass < passes; ++pass) {
+        for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k * stride < count; k += step) {
+            words[k * stride] = threadIdx.x + pass;
+        }
+    }
+}
+
+// A full block fetches the same words of a texture again and again.
+__global__ void __launch_bounds__(full_block)
+    texture_rate(cudaTextureObject_t texels, unsigned mask, unsigned rounds, interval* out, std::uint32_t* sink) {
+    std::uint32_t sum = 0;
+    unsigned long long start = 0;
+    for (unsigned r = 0; r < rounds + 1; ++r) {
+        if (r == 1) {
+            __syncthreads();
+            start = clock64();
+        }
+#pragma unroll
+        for (unsigned u = 0; u < unrolled; ++u) {
+            sum += tex1Dfetch<std::uint32_t>(texels, static_cast<int>((threadIdx.x + 32 * (u + r)) & mask));
+        }
+    }
+    const unsigned long long end = clock64();
+    if (sum == 0x7654321) {
+        *sink = sum;
+    }
+    atomicMin(&out->first, start);
+    atomicMax(&out->last, end);
+}
+
+} // namespace warpfold::measure::calibrate
