@@ -30,12 +30,18 @@ if(WARPFOLD_CUDA)
   endif()
 endif()
 
-# warpfold_cuda_objects(<out> SOURCES a.cu ... [TOGETHER b.cu ...] [RDC] [OPTIONS nvcc options ...])
+# warpfold_cuda_objects(<out> SOURCES a.cu ... [TOGETHER b.cu ...] [RDC] [DEVICE_RUNTIME] [OPTIONS nvcc options ...])
 # Compiles each source to an object file and gives their paths in <out>, to be added to a target of the same directory.
 # TOGETHER: with WARPFOLD_UNITY, five of them to an object; the names in their unnamed namespaces must differ.
 # RDC: their kernels use each other's functions and variables; one more object links them on the device.
+# DEVICE_RUNTIME: RDC, with CUDA's device runtime, for kernels that launch kernels or set conditions of graphs.
 function(warpfold_cuda_objects out)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC" "" "SOURCES;TOGETHER;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC;DEVICE_RUNTIME" "" "SOURCES;TOGETHER;OPTIONS")
+  set(device_runtime none)
+  if(arg_DEVICE_RUNTIME)
+    set(arg_RDC ON)
+    set(device_runtime static)
+  endif()
   if(NOT WARPFOLD_UNITY)
     list(APPEND arg_SOURCES ${arg_TOGETHER})
     set(arg_TOGETHER "")
@@ -101,7 +107,8 @@ function(warpfold_cuda_objects out)
   if(arg_RDC)
     set(object "${CMAKE_CURRENT_BINARY_DIR}/${out}.dir/device_link.o")
     add_custom_command(OUTPUT "${object}"
-      COMMAND "${WARPFOLD_NVCC}" ${flags} ${arg_OPTIONS} -cudadevrt none -dlink ${objects} -o "${object}"
+      COMMAND "${WARPFOLD_NVCC}" ${flags} ${arg_OPTIONS} -cudadevrt ${device_runtime} -dlink ${objects}
+        -o "${object}"
       DEPENDS ${objects} "${WARPFOLD_NVCC}"
       COMMENT "nvcc -dlink ${out}"
       VERBATIM)
@@ -118,10 +125,10 @@ function(warpfold_link_cuda target)
   target_link_options(${target} PRIVATE -Wl,--enable-new-dtags)
 endfunction()
 
-# warpfold_cuda_program(<target> SOURCES a.cu b.cpp ... [RDC] [OPTIONS nvcc options ...]): an executable. C++ sources are
+# warpfold_cuda_program(<target> SOURCES a.cu b.cpp ... [RDC] [DEVICE_RUNTIME] [OPTIONS nvcc options ...]): an executable. C++ sources are
 # compiled as all others are.
 function(warpfold_cuda_program target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC" "" "SOURCES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC;DEVICE_RUNTIME" "" "SOURCES;OPTIONS")
   set(kernels ${arg_SOURCES})
   list(FILTER kernels INCLUDE REGEX "\\.cu$")
   list(FILTER arg_SOURCES EXCLUDE REGEX "\\.cu$")
@@ -129,9 +136,19 @@ function(warpfold_cuda_program target)
   if(arg_RDC)
     set(rdc RDC)
   endif()
+  if(arg_DEVICE_RUNTIME)
+    set(rdc DEVICE_RUNTIME)
+  endif()
   warpfold_cuda_objects(${target} SOURCES ${kernels} ${rdc} OPTIONS ${arg_OPTIONS})
   add_executable(${target} ${arg_SOURCES} ${${target}})
   warpfold_link_cuda(${target})
+  if(arg_DEVICE_RUNTIME)
+    get_filename_component(runtime_folder "${WARPFOLD_CUDA_RUNTIME}" DIRECTORY)
+    get_filename_component(compiler_folder "${WARPFOLD_NVCC}" DIRECTORY)
+    find_library(WARPFOLD_CUDA_DEVICE_RUNTIME cudadevrt REQUIRED
+      HINTS "${runtime_folder}" "${compiler_folder}/../lib64" "${compiler_folder}/../lib")
+    target_link_libraries(${target} PRIVATE "${WARPFOLD_CUDA_DEVICE_RUNTIME}")
+  endif()
 endfunction()
 
 # warpfold_cuda_library(<target> SOURCES a.cu b.cpp ... [TOGETHER c.cu ...] [OPTIONS nvcc options ...]): the same, a shared

@@ -106,7 +106,8 @@ def page(raw):
            "`measure/pages/host_table.py`.", "",
            "2^26 samples (bytes: as many). Milliseconds, medians of five runs in random order; NumPy, which has one thread, and",
            "OpenCV come right after, in runs of their own. The factor is the fastest peer's time over ours: above 1 where ours is faster. The ceilings,",
-           "reading and copying 2^26 floats with the same threads, are taken by each program anew:", ""]
+           "reading and copying 2^26 floats with the same threads, are taken by each program anew. The bytes of segmented sums are",
+           "those of elements, offsets and results.", ""]
     for program, limit in limits.items():
         out.append(f"- {program}: " + ", ".join(f"{what} {rate:.1f} GB/s" for what, rate in limit.items()))
     natural = {what: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", what.replace(",", ""))]

@@ -65,19 +65,28 @@ def page(subject, lines, facts):
     return "\n".join(out) + "\n"
 
 
-def stream_page(lines, facts):
-    """The table of benchmarks/library/chunked.cu, which has its own columns."""
+# Tables with columns of their own: title, and what the figures are.
+OWN_COLUMNS = {
+    "chunked": ("Chunked calls of the library beside a copy of everything", [
+        "Milliseconds of whole calls by the host's clock, medians, on arrays of 4 GiB where nothing else is said; the rate",
+        "is that of one copy of 4 GiB of pinned memory to the device. A peer copies all by `cudaMemcpy` (Thrust: into a",
+        "`device_vector`) and then calls CUB or Thrust; the ratio is ours over the peer's, below 1 where ours is faster.",
+        "GB/s count elements that are read; a scan writes as many."]),
+    "calls": ("The host's time of the library's calls", [
+        "Microseconds until a call returns, on a stream without a graph and with a workspace, the GPU idle: the least of 200 means",
+        "of five calls. *a launch*: of an empty kernel, in the same way."]),
+}
+
+
+def own_page(subject, lines, facts):
+    title, remarks = OWN_COLUMNS[subject]
     notes = [line.lstrip("# ") for line in lines if line.startswith("#")]
     names = notes.pop().split("\t")
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    out = ["# Chunked calls of the library beside a copy of everything", "",
+    out = [f"# {title}", "",
            f"{notes[0]}; driver {facts['driver_version']}, {facts['nvcc']}, {facts['date']}; taken with `./dev gpu 9 library`, "
-           "written by `measure/pages/library_table.py`.", "",
-           "Milliseconds of whole calls by the host's clock, medians, on arrays of 4 GiB where nothing else is said; the rate",
-           "is that of one copy of 4 GiB of pinned memory to the device. A peer copies all by `cudaMemcpy` (Thrust: into a",
-           "`device_vector`) and then calls CUB or Thrust; the ratio is ours over the peer's, below 1 where ours is faster.",
-           "GB/s count elements that are read; a scan writes as many.", "",
-           *[f"- {note}" for note in notes[1:]], "",
+           "written by `measure/pages/library_table.py`.", "", *remarks, "",
+           *[f"- {note}" for note in notes[1:]], *([""] if notes[1:] else []),
            "| " + " | ".join(names) + " |", "| --- | --- | --- |" + " ---: |" * (len(names) - 3)]
     out += ["| " + " | ".join(row + [""] * (len(names) - len(row))) + " |" for row in rows]
     return "\n".join(out) + "\n"
@@ -116,7 +125,7 @@ def main():
         (given.folder / f"library-sanitizer-{card}.md").write_text(text)
     for table in given.tables:
         lines = table.read_text().splitlines()
-        text = stream_page(lines, facts) if table.stem == "chunked" else page(table.stem, lines, facts)
+        text = (own_page if table.stem in OWN_COLUMNS else page)(table.stem, lines, facts)
         (given.folder / f"library-{table.stem.replace('_', '-')}-{card}.md").write_text(text)
 
 

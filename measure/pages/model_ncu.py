@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "measure/session"))
 from compare_ncu import base_name  # noqa: E402
 LATENCY_BELOW = 60  # ncu calls a launch bound by latency where no part is busier than so many per cent
 PARTS = {"dram": "dram", "l2": "l2", "l1": "l1", "shared": "l1", "lsu": "l1", "latency": "latency", "launch": "latency",
-         "blocks": "latency", "atomics": "l2"}  # of the model, in ncu's words; the others are those of the multiprocessor
+         "blocks": "latency", "atomics": "l2", "slice": "latency", "link": "latency"}  # of the model, in ncu's words; the others are those of the multiprocessor
 
 
 def predicted(warpfold, run, card, seconds):

@@ -27,6 +27,14 @@ void launch_checks::join_order(const operation_note& note, std::string name,
     floor_ = owner.operations()->begin_kernel(record_);
 }
 
+bool launch_checks::was_launched_after(const operation_record& other, stamp s, bool of_write) {
+    if (!is_below(other)) {
+        return false;
+    }
+    const std::uint64_t block = owner.operations()->block_of(other, time_of(s) >> serial_time_bits);
+    return record_->note.launched_at->follows(other, block, s, of_write);
+}
+
 void launch_checks::touch(std::uint64_t allocation) {
     const std::lock_guard lock(mutex_);
     record_->allocations.insert(allocation);

@@ -12,9 +12,14 @@
 #include <unordered_map>
 
 #include "softgpu/check/findings/finding.hpp"
+#include "softgpu/check/order/launch_point.hpp"
 #include "softgpu/check/order/order.hpp"
 #include "softgpu/check/order/release_graph.hpp"
 #include "softgpu/check/session.hpp"
+
+namespace softgpu::machine {
+struct changed_tensor_maps; // inspect/tensor_map_checks.cpp
+}
 
 namespace softgpu::check {
 
@@ -26,13 +31,22 @@ public:
     launch_checks& operator=(const launch_checks&) = delete;
 
     session& owner;
-    release_graph graph;
+    const std::shared_ptr<release_graph> kept_graph = std::make_shared<release_graph>(); // children refer to it
+    release_graph& graph = *kept_graph;
+    std::shared_ptr<machine::changed_tensor_maps> changed_maps; // under graph's mutex; made when it is needed
 
     // The launch is this operation; to be called before its blocks start.
     void join_order(const operation_note& note, std::string name, std::shared_ptr<const stamp_reader> reader);
     // nullptr where nothing is known of the operations' order.
     [[nodiscard]] order* operations() noexcept { return record_ == nullptr ? nullptr : owner.operations(); }
     [[nodiscard]] const operation_record& record() const noexcept { return *record_; }
+    [[nodiscard]] const record_pointer& kept_record() const noexcept { return record_; }
+    // Whether the access of another launch that left the stamp comes before this one, which that launch or one below it has
+    // launched.
+    [[nodiscard]] bool was_launched_after(const operation_record& other, stamp s, bool of_write);
+    [[nodiscard]] bool is_below(const operation_record& other) const noexcept {
+        return record_->note.launched_at != nullptr && record_->note.launched_at->is_below(other);
+    }
     // It touches this allocation.
     void touch(std::uint64_t allocation);
 

@@ -26,6 +26,8 @@ class session;
 
 namespace softgpu::machine {
 
+class device_runtime; // device_runtime.hpp
+
 struct extent {
     std::uint32_t x = 1, y = 1, z = 1;
 
@@ -70,6 +72,8 @@ struct kernel_facts {
     std::uint32_t registers = 0;    // an estimate: 32-bit registers live at most, per thread
     std::uint32_t registers_32 = 0; // the same on a card of compute capability 1.x, whose addresses have 32 bits
     std::uint32_t maxntid = 0;      // threads per block that __launch_bounds__ allows; 0: any
+    std::uint32_t least_blocks = 0; // of a multiprocessor, that __launch_bounds__ asks for; 0: none
+    std::uint32_t maxnreg = 0;      // registers per thread; 0: any
     std::uint32_t reqntid[3] = {0, 0, 0};
     std::uint32_t cluster[3] = {0, 0, 0};  // blocks of a cluster, of __cluster_dims__
     std::uint32_t most_cluster_blocks = 0; // 0: as the card allows
@@ -152,6 +156,7 @@ struct launch_request {
     // that other work, such as another stream, may still change memory.
     double deadlock_seconds = 2;
     std::function<bool()> outside{};
+    device_runtime* runtime = nullptr;   // that the kernel calls; nullptr: none
     launch_trace* trace = nullptr;       // nullptr: not traced; else of a module that is
     std::optional<std::uint64_t> seed{}; // of an adversarial schedule, which has one worker
 };

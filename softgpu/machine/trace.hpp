@@ -13,13 +13,25 @@ namespace softgpu::machine {
 
 enum class touch : std::uint8_t { load, load_past_l1, store, atomic };
 
+// What lanes of a warp have in common decides how long these take.
+enum class meeting : std::uint8_t {
+    constant_words, // a load of constant memory whose lanes want several words: how many
+    match_values,   // match.any: how many different values
+    shared_counts,  // an addition of 1 to shared memory whose result nothing reads: the most words of a bank
+    shared_counters // the same: the most lanes of a bank
+};
+
 // One block. Its calls come one after the other; those of two blocks may be concurrent.
 class block_trace {
 public:
     virtual ~block_trace() = default;
-    // A warp's access to 128 bytes of global memory: `line` is the address over 128, `sectors` a mask of its four sectors,
-    // `lanes` those that take part.
-    virtual void touched(std::uint64_t line, unsigned sectors, unsigned lanes, touch how) = 0;
+    // An access of the block's warp to 128 bytes of global memory: `line` is the address over 128, `sectors` a mask of its four
+    // sectors.
+    // `passes`, of atomics: the most lanes that meet at one address of a sector, summed over its sectors.
+    virtual void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, touch how) = 0;
+    // The same of local memory: `line` is a word of the 32 lanes.
+    virtual void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how) = 0;
+    virtual void met(meeting what, unsigned times) = 0;
     // The block is over. For each latency table of module::trace(): cycles along its longest chain of dependent
     // instructions, where warps wait for each other at barriers.
     virtual void ended(std::span<const double> cycles) = 0;

@@ -38,6 +38,9 @@ std::string to_json(const launch_record& record) {
     }
     out["kernel"] = record.kernel;
     out["symbol"] = record.symbol;
+    if (!record.launched_by.empty()) {
+        out["launched_by"] = record.launched_by;
+    }
     out["grid"] = record.grid;
     out["block"] = record.block;
     out["dynamic_shared_bytes"] = record.dynamic_shared_bytes;

@@ -28,6 +28,7 @@ struct launch_record {
     std::string fault;                     // empty: it ran to its end
     int device = -1;                       // of the devices of its process; -1: there is one
     std::vector<prediction> predictions{}; // one a card that SOFTGPU_PREDICT names
+    std::string launched_by{};             // the kernel that launched it, demangled; empty: the host did
 };
 
 using launch_observer = void (*)(const launch_record& record, void* user);

@@ -41,6 +41,47 @@ TEST_F(Check, RowsOfMatricesWithoutOrder) {
                warp, {}, room);
 }
 
+// Two warps store the same matrices to one place; `own` differs from warp to warp.
+TEST_F(Check, RowsOfMatricesWithTheSameValues) {
+    const auto findings = [&](const std::string& first, const std::string& form) {
+        return run(begin + "shr.u32 %r11, %r3, 5; mov.u32 %r9, " + first + "; mov.u32 %r10, %r6;\n" +
+                       "stmatrix.sync.aligned.m8n8.x2" + form + ".shared.b16 [%r5], {%r9, %r10};\n",
+                   two_warps, {}, room);
+    };
+    for (const std::string form : {"", ".trans"}) {
+        const auto same = findings("%r6", form);
+        ASSERT_EQ(same.size(), 1u) << form;
+        EXPECT_TRUE(same[0].is_note) << form;
+        const auto other = findings("%r11", form);
+        ASSERT_FALSE(other.empty()) << form;
+        EXPECT_FALSE(other[0].is_note) << form;
+        EXPECT_EQ(other[0].accesses.at(0).value.value_or("").size(), 2u + 32) << form;
+    }
+    EXPECT_EQ(findings("%r11", "")[0].accesses.at(0).value, "0x00000001000000010000000100000001");
+    EXPECT_EQ(findings("%r11", "")[0].accesses.at(1).value, "0x00000000000000000000000000000000");
+    EXPECT_EQ(findings("%r11", ".trans")[0].accesses.at(0).value, "0x00010001000100010001000100010001");
+}
+
+// Halves of a result are moved out of its registers before the wait: ptxas makes one register of them. Arithmetic is no move.
+TEST_F(Check, ResultsOfProductsMoveInHalves) {
+    const auto text = [](const std::string& early) {
+        return "mov.u32 %r7, s; shr.u32 %r7, %r7, 4; cvt.u64.u32 %rd0, %r7; setp.eq.u32 %q0, %r7, %r7;\n"
+               "mov.b32 %r9, 0; mov.b32 %r10, 0; mov.b32 %r11, 0; mov.b32 %r12, 0; mov.b32 %r13, 0; mov.b32 %r14, 0;\n"
+               "wgmma.fence.sync.aligned;\n"
+               "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r9, %r10}, {%r11, %r12, %r13, %r14}, %rd0, %q0, 1, "
+               "1, 0;\n"
+               "wgmma.commit_group.sync.aligned; mov.b32 {%h0, %h1}, %r9;\n" +
+               early +
+               "mov.b32 %r9, {%h0, %h1};\n"
+               "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r9, %r10}, {%r11, %r12, %r13, %r14}, %rd0, %q0, 1, "
+               "1, 0;\n"
+               "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; mov.b32 {%h2, %h3}, %r9;\n";
+    };
+    const launch_options warpgroup{.block = {128}};
+    expect_none(text(""), warpgroup, {}, room);
+    expect_one("race with wgmma", text("cvt.f32.f16 %f0, %h1;\n"), warpgroup, {}, room);
+}
+
 const std::string wmma_load = "wmma.load.c.sync.aligned.row.m16n16k16";
 const std::string eight = "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}";
 const std::string zero_eight = "mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;\n"

@@ -82,15 +82,16 @@ TEST_F(Check, CallersAreThoseOfTheNearestCopy) {
     EXPECT_EQ(f.accesses.at(0).where.called_from, (called_from{{"file 2", 20}, {"file 1", 7}}));
 }
 
-TEST_F(Check, WordsOfWideElementsAreNoFloats) {
-    const auto value = [&](const std::string& type) {
+TEST_F(Check, WideElementsAreShownWhole) {
+    const auto value = [&](const std::string& type, unsigned which = 0) {
         const auto found = run("shl.b32 %r3, %i, 30; cvt.u64.u32 %rd0, %r3; st.global." + type + " [%p0], " +
                                    (type == "u64" ? "%rd0;" : "%r3;"),
-                               {.grid = {2}, .block = {1}}, {zeros(8)});
-        return found.empty() ? std::string() : found[0].accesses.at(0).value.value_or("");
+                               {.grid = {2}, .block = {1}, .workers = 1}, {zeros(8)});
+        return found.empty() ? std::string() : found[0].accesses.at(which).value.value_or("");
     };
     EXPECT_EQ(value("u32"), "0x40000000 (1073741824, as float 2)");
-    EXPECT_EQ(value("u64"), "0x40000000 in 4 of 8 bytes");
+    EXPECT_EQ(value("u64"), "0x0000000040000000");
+    EXPECT_EQ(value("u64", 1), "0x0000000000000000"); // found in memory
 }
 
 TEST_F(Check, AKindThatIsItsCheckIsNamedOnce) {

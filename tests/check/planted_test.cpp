@@ -55,7 +55,8 @@ std::vector<expectation> all_expectations() {
     for (const auto& [program, source] :
          {std::pair(PLANTED_ORDER, PLANTED_ORDER_SOURCE), std::pair(PLANTED_COPIES, PLANTED_COPIES_SOURCE),
           std::pair(PLANTED_WGMMA, PLANTED_WGMMA_SOURCE), std::pair(PLANTED_ENDS, PLANTED_ENDS_SOURCE),
-          std::pair(PLANTED_CLUSTERS, PLANTED_CLUSTERS_SOURCE)}) {
+          std::pair(PLANTED_CLUSTERS, PLANTED_CLUSTERS_SOURCE), std::pair(PLANTED_LAUNCHES, PLANTED_LAUNCHES_SOURCE),
+          std::pair(PLANTED_PIPELINE, PLANTED_PIPELINE_SOURCE)}) {
         const std::vector<expectation> more = read_expectations(program, source);
         all.insert(all.end(), more.begin(), more.end());
     }
@@ -163,12 +164,47 @@ TEST_P(PlantedOrder, IsTheSameInEverySchedule) {
 INSTANTIATE_TEST_SUITE_P(All, PlantedOrder, testing::ValuesIn(read_expectations(PLANTED_ORDER, PLANTED_ORDER_SOURCE)),
                          [](const auto& which) { return which.param.name; });
 
+// One thread frees a stage for the four warps of its warpgroup: their products are over together.
+TEST(PlantedPipeline, IsRightAndSilentInEverySchedule) {
+    for (const std::string name : {"early_release fixed", "remote_early fixed"}) {
+        for (const std::string seed : {"", "1", "2", "3", "4", "5", "6"}) {
+            const std::string options =
+                "--check all" + (seed.empty() ? seed : " --schedule adversarial --seed " + seed);
+            const outcome o = run(name, options, PLANTED_PIPELINE);
+            EXPECT_EQ(o.status, 0) << name << ", seed " << seed << ":\n" << o.text;
+        }
+    }
+}
+
+TEST(PlantedPipeline, WarpsThatWaitForTheirWarpgroupAreNamed) {
+    const outcome o = run("three_warps", "--check sync", PLANTED_PIPELINE);
+    EXPECT_EQ(o.status, 1) << o.text;
+    EXPECT_NE(o.text.find("wait for the other warps of their warpgroup"), std::string::npos) << o.text;
+}
+
 std::size_t times(const std::string& part, const std::string& text) {
     std::size_t n = 0;
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
         ++n;
     }
     return n;
+}
+
+// In whatever order children run.
+TEST(PlantedLaunches, AreFoundInEverySchedule) {
+    for (const expectation& e : read_expectations(PLANTED_LAUNCHES, PLANTED_LAUNCHES_SOURCE)) {
+        for (const char* const seed : {"1", "2", "3", "4"}) {
+            const std::string options = std::string("--check all --schedule adversarial --seed ") + seed;
+            const outcome o = run(e.name, options, e.program);
+            EXPECT_NE(o.text.find(e.kind), std::string::npos) << e.name << ", seed " << seed << ":\n" << o.text;
+            EXPECT_EQ(run(e.name + " fixed", options, e.program).status, 0) << e.name << ", seed " << seed;
+        }
+    }
+}
+
+TEST(PlantedLaunches, AFaultNamesTheParent) {
+    const outcome o = run("child_fault", "--check memory", PLANTED_LAUNCHES);
+    EXPECT_NE(o.text.find("launched by child_fault(int*, bool)"), std::string::npos) << o.text;
 }
 
 TEST(PlantedEnds, NoFindingIsLostWithItsProcess) {

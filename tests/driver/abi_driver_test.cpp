@@ -25,6 +25,7 @@ SAME_SIZE(pool_properties, CUmemPoolProps);
 SAME_SIZE(memory_access, CUmemAccessDesc);
 SAME_SIZE(universal_id, CUuuid);
 
+SAME_SIZE(driver_conditional_parameters, CUDA_CONDITIONAL_NODE_PARAMS);
 SAME_SIZE(driver_copy_2d, CUDA_MEMCPY2D);
 SAME_FIELD(driver_copy_2d, source_type, CUDA_MEMCPY2D, srcMemoryType);
 SAME_FIELD(driver_copy_2d, source_array, CUDA_MEMCPY2D, srcArray);

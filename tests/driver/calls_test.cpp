@@ -163,6 +163,19 @@ TEST_F(driver_test, attributes_and_occupancy) {
     EXPECT_LE(block, 128);
 }
 
+TEST_F(driver_test, fills_of_more_than_two_gigabytes) {
+    const std::size_t count = (std::size_t{1} << 31) + 5;
+    device_address large = 0;
+    ASSERT_EQ(cuMemAlloc_v2(&large, count), result::success);
+    EXPECT_EQ(cuMemsetD8_v2(large, 0x5A, count), result::success);
+    EXPECT_EQ(cuMemsetD8_v2(large, 0x5A, count + 1), result::invalid_value);
+    EXPECT_EQ(cuMemsetD32_v2(large, 0, std::size_t{1} << 62), result::invalid_value); // its bytes are no number
+    unsigned char last = 0;
+    ASSERT_EQ(cuMemcpyDtoH_v2(&last, large + count - 1, 1), result::success);
+    EXPECT_EQ(last, 0x5A);
+    EXPECT_EQ(cuMemFree_v2(large), result::success);
+}
+
 TEST_F(driver_test, fills_of_every_width) {
     ASSERT_EQ(cuMemsetD32_v2(memory_, 0x01020304, 64), result::success);
     ASSERT_EQ(cuMemsetD16_v2(memory_, 0xABCD, 3), result::success);

@@ -57,6 +57,8 @@ result cuGraphAddDependencies_v2(graph* g, graph_node* const* from, graph_node* 
                                  std::size_t count);
 result cuGraphRemoveDependencies_v2(graph* g, graph_node* const* from, graph_node* const* to, const edge_data* data,
                                     std::size_t count);
+result cuGraphConditionalHandleCreate(unsigned long long* out, graph* of, driver_context* c, unsigned initial,
+                                      unsigned flags);
 result cuGraphInstantiateWithParams(executable_graph** out, graph* from, instantiate_parameters* p);
 result cuGraphInstantiate_v2(executable_graph** out, graph* from, graph_node** at_fault, char* log, std::size_t bytes);
 result cuGraphExecUpdate_v2(executable_graph* e, graph* from, update_information* information);
@@ -230,6 +232,28 @@ TEST_F(driver_graph_test, nodes_of_any_type_and_their_edges) {
     ASSERT_EQ(cuGraphAddNode_v2(&filling_node, graph_, &fills, nullptr, 1, &kernel_node), result::success);
     ASSERT_EQ(cuGraphAddDependencies_v2(graph_, &filling_node, &copies, nullptr, 1), result::success);
     EXPECT_EQ(launched(instantiated()), 60u);
+}
+
+TEST_F(driver_graph_test, conditional_nodes) {
+    unsigned long long handle = 0;
+    ASSERT_EQ(cuGraphConditionalHandleCreate(&handle, graph_, context_, 1, condition_assign_default), result::success);
+    EXPECT_EQ(cuGraphConditionalHandleCreate(&handle, graph_, context_, 1, 2), result::invalid_value);
+    driver_node_parameters p{};
+    p.type = node_type::conditional;
+    p.conditional = {{handle, conditional_type::choose, 2, nullptr}, context_};
+    graph_node *chooses = nullptr, *fills = nullptr, *copies = nullptr;
+    ASSERT_EQ(cuGraphAddNode_v2(&chooses, graph_, nullptr, nullptr, 0, &p), result::success);
+    ASSERT_NE(p.conditional.same.bodies, nullptr);
+    fill_parameters f{reinterpret_cast<void*>(memory_), 0, 7, 4, 64, 1};
+    for (unsigned k = 0; k < 2; ++k, ++f.value) {
+        ASSERT_EQ(cuGraphAddMemsetNode(&fills, p.conditional.same.bodies[k], nullptr, 0, &f, context_),
+                  result::success);
+    }
+    const driver_copy_3d back = to_host();
+    ASSERT_EQ(cuGraphAddMemcpyNode(&copies, graph_, &chooses, 1, &back, context_), result::success);
+    EXPECT_EQ(launched(instantiated()), 8u);
+    p.conditional.same.handle = handle + 100;
+    EXPECT_EQ(cuGraphAddNode_v2(&chooses, graph_, nullptr, nullptr, 0, &p), result::invalid_value);
 }
 
 TEST_F(driver_graph_test, child_graphs_and_events) {

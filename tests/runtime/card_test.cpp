@@ -18,6 +18,8 @@ TEST(cards, are_found_by_key_in_any_case) {
     }
     ASSERT_NE(find_card("h100"), nullptr);
     EXPECT_EQ(find_card("h100")->multiprocessors, 132);
+    ASSERT_NE(find_card("rtx5090"), nullptr);
+    EXPECT_EQ(find_card("rtx5090")->newest_ptx(), 120u);
     EXPECT_EQ(find_card("H10"), nullptr);
     EXPECT_EQ(find_card("H1000"), nullptr);
     EXPECT_EQ(find_card(""), nullptr);
@@ -83,6 +85,12 @@ TEST(occupancy, an_estimate_of_registers_refuses_no_launch) {
     EXPECT_EQ(blocks_per_multiprocessor(h100, facts(200, 0), 1024, 0), 1u);
     EXPECT_EQ(registers_of(h100, facts(400, 0)), 255u);
     EXPECT_EQ(registers_of(h100, facts(400, 0, 1024)), 64u) << "what __launch_bounds__(1024) leaves";
+    machine::kernel_facts two = facts(100, 0, 512);
+    EXPECT_EQ(registers_of(h100, two), 100u);
+    two.least_blocks = 2;
+    EXPECT_EQ(registers_of(h100, two), 64u) << "what __launch_bounds__(512, 2) leaves";
+    two.maxnreg = 40;
+    EXPECT_EQ(registers_of(h100, two), 40u);
 }
 
 } // namespace

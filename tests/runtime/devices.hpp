@@ -37,6 +37,7 @@ error cudaGraphCreate(graph** out, unsigned flags);
 error cudaGraphAddEventWaitNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count, event* e);
 error cudaGraphAddEventRecordNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count, event* e);
 error cudaGraphDestroy(graph* g);
+error cudaStreamIsCapturing(stream* s, capture_status* status);
 error cudaGraphGetNodes(graph* g, graph_node** out, std::size_t* count);
 error cudaUserObjectCreate(user_object** out, void* what, void (*destroy)(void*), unsigned references, unsigned flags);
 error cudaUserObjectRelease(user_object* object, unsigned count);
@@ -105,6 +106,11 @@ public:
         stream* s = nullptr;
         EXPECT_EQ(cudaStreamCreateWithFlags(&s, 1), error::success);
         return s;
+    }
+    static event* make_event() {
+        event* e = nullptr;
+        EXPECT_EQ(cudaEventCreate(&e), error::success);
+        return e;
     }
     static std::uint32_t* allocate(int device, std::size_t words) {
         use(device);

@@ -22,12 +22,6 @@ softgpu_testing_device_failed_function softgpu_testing_device_failed;
 namespace softgpu::runtime {
 namespace {
 
-event* make_event() {
-    event* e = nullptr;
-    EXPECT_EQ(cudaEventCreate(&e), error::success);
-    return e;
-}
-
 int current() {
     int device = -1;
     EXPECT_EQ(cudaGetDevice(&device), error::success);
@@ -263,22 +257,80 @@ TEST_F(devices_test, a_graph_belongs_to_the_device_of_its_capture) {
     EXPECT_EQ(cudaGraphDestroy(captured), error::invalid_value);
 }
 
-TEST_F(devices_test, a_capture_stays_on_one_device) {
+TEST_F(devices_test, a_capture_over_several_devices) {
+    std::uint32_t* const first = allocate(0, 32);
+    std::uint32_t* const second = allocate(1, 32);
+    std::uint32_t* const copied = allocate(0, 32);
     use(1);
+    stream* const other = make_stream();
+    event* const back = make_event();
+    use(0);
     stream* const origin = make_stream();
     event* const forked = make_event();
-    use(0);
-    stream* const other = make_stream();
-    ASSERT_EQ(cudaStreamBeginCapture(origin, capture_mode::this_thread), error::success);
-    use(1);
-    ASSERT_EQ(cudaEventRecord(forked, origin), error::success);
-    testing::internal::CaptureStderr();
-    EXPECT_EQ(cudaStreamWaitEvent(other, forked, 0), error::not_supported);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "softgpu: a capture over streams of several devices is not supported\n");
+    void* inside = nullptr;
     graph* captured = nullptr;
-    EXPECT_EQ(cudaStreamEndCapture(origin, &captured), error::success);
+    ASSERT_EQ(cudaStreamBeginCapture(origin, capture_mode::this_thread), error::success);
+    ASSERT_EQ(fill(first, 10, origin), error::success);
+    ASSERT_EQ(cudaEventRecord(forked, origin), error::success);
+    use(1);
+    ASSERT_EQ(cudaStreamWaitEvent(other, forked, 0), error::success);
+    capture_status status = capture_status::none;
+    ASSERT_EQ(cudaStreamIsCapturing(other, &status), error::success);
+    EXPECT_EQ(status, capture_status::active);
+    ASSERT_EQ(cudaMallocAsync(&inside, 128, other), error::success);
+    ASSERT_EQ(cudaMemcpyAsync(inside, first, 128, copy_kind::automatic, other), error::success);
+    ASSERT_EQ(fill(second, 40, other), error::success);
+    ASSERT_EQ(cudaMemcpyAsync(second, inside, 4, copy_kind::automatic, other), error::success);
+    ASSERT_EQ(cudaFreeAsync(inside, other), error::success);
+    ASSERT_EQ(cudaEventRecord(back, other), error::success);
+    use(0);
+    ASSERT_EQ(cudaStreamWaitEvent(origin, back, 0), error::success);
+    ASSERT_EQ(cudaMemcpyAsync(copied, second, 128, copy_kind::automatic, origin), error::success);
+    ASSERT_EQ(cudaStreamEndCapture(origin, &captured), error::success);
+    use(1);
+    ASSERT_EQ(cudaStreamIsCapturing(other, &status), error::success);
+    EXPECT_EQ(status, capture_status::none);
+    use(0);
+    executable_graph* made = nullptr;
+    ASSERT_EQ(cudaGraphInstantiate(&made, captured, 0), error::success);
+    for (int round = 0; round < 2; ++round) {
+        ASSERT_EQ(cudaMemset(copied, 0, 128), error::success);
+        ASSERT_EQ(cudaDeviceSynchronize(), error::success);
+        ASSERT_EQ(cudaGraphLaunch(made, origin), error::success);
+        ASSERT_EQ(cudaStreamSynchronize(origin), error::success);
+        EXPECT_EQ(read(copied), 10u);
+        EXPECT_EQ(read(copied + 2), 42u);
+    }
+    EXPECT_EQ(cudaGraphExecDestroy(made), error::success);
     EXPECT_EQ(cudaGraphDestroy(captured), error::success);
+}
+
+TEST_F(devices_test, a_capture_over_several_devices_is_joined) {
+    std::uint32_t* const p = allocate(1, 32);
+    use(1);
+    stream* const other = make_stream();
+    use(0);
+    stream* const origin = make_stream();
+    event* const forked = make_event();
+    ASSERT_EQ(cudaStreamBeginCapture(origin, capture_mode::this_thread), error::success);
+    ASSERT_EQ(cudaEventRecord(forked, origin), error::success);
+    use(1);
+    ASSERT_EQ(cudaStreamWaitEvent(other, forked, 0), error::success);
+    ASSERT_EQ(fill(p, 40, other), error::success);
+    use(0);
+    graph* captured = nullptr;
+    EXPECT_EQ(cudaStreamEndCapture(origin, &captured), error::stream_capture_unjoined);
+    ASSERT_EQ(cudaStreamBeginCapture(origin, capture_mode::this_thread), error::success);
+    ASSERT_EQ(cudaEventRecord(forked, origin), error::success);
+    use(1);
+    ASSERT_EQ(cudaStreamWaitEvent(other, forked, 0), error::success);
+    EXPECT_EQ(cudaDeviceSynchronize(), error::stream_capture_unsupported) << "device 1 captures, too";
+    use(0);
+    EXPECT_EQ(cudaStreamEndCapture(origin, &captured), error::stream_capture_invalidated);
+    use(1);
+    EXPECT_EQ(fill(p, 40, other), error::success) << "the stream has left the capture";
+    EXPECT_EQ(cudaDeviceSynchronize(), error::success);
+    EXPECT_EQ(read(p + 2), 42u);
 }
 
 } // namespace

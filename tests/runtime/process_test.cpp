@@ -84,8 +84,9 @@ TEST_F(process_test, the_timeline_is_written_at_the_end) {
 TEST_F(process_test, an_unknown_card_is_an_error_of_the_first_call) {
     const outcome o = run("SOFTGPU_DEVICE=GTX580", "once");
     EXPECT_EQ(o.status, 1);
-    EXPECT_EQ(o.output, "softgpu: SOFTGPU_DEVICE=GTX580 names no card; there are H100, A100, RTX4090, T4, K40m\n"
-                        "cudaErrorInvalidDevice \n");
+    EXPECT_EQ(o.output,
+              "softgpu: SOFTGPU_DEVICE=GTX580 names no card; there are H100, A100, RTX5090, RTX4090, T4, K40m\n"
+              "cudaErrorInvalidDevice \n");
     EXPECT_EQ(run("SOFTGPU_DEVICE=GTX580", "nothing").output, "");
 }
 
@@ -270,8 +271,9 @@ TEST_F(process_test, a_pipe_a_device_and_a_link_stay_what_they_are) {
 
 TEST_F(process_test, what_is_wrong_with_the_environment_is_said_once) {
     const outcome o = run("SOFTGPU_DEVICE=GTX580", "twice");
-    EXPECT_EQ(o.output, "softgpu: SOFTGPU_DEVICE=GTX580 names no card; there are H100, A100, RTX4090, T4, K40m\n"
-                        "cudaErrorInvalidDevice cudaErrorInvalidDevice\n");
+    EXPECT_EQ(o.output,
+              "softgpu: SOFTGPU_DEVICE=GTX580 names no card; there are H100, A100, RTX5090, RTX4090, T4, K40m\n"
+              "cudaErrorInvalidDevice cudaErrorInvalidDevice\n");
 }
 
 TEST_F(process_test, a_file_that_cannot_be_written_is_one_line) {

@@ -118,6 +118,7 @@ TEST_F(stream_test, an_event_outlives_its_stream_and_is_waited_for_as_it_was) {
     ASSERT_EQ(cudaStreamDestroy(a), error::success);
     ASSERT_EQ(cudaStreamWaitEvent(b, e, 0), error::success);
     EXPECT_EQ(cudaEventQuery(e), error::not_ready);
+    EXPECT_EQ(cudaPeekAtLastError(), error::success) << "an answer, no error";
     ASSERT_EQ(cudaEventDestroy(e), error::success);
     ASSERT_EQ(cudaLaunchHostFunc(b, gate::wait, &second), error::success);
     second.open = true;

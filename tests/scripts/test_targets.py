@@ -8,6 +8,7 @@ import unittest
 
 from support import ROOT, load
 
+sys.path.insert(0, str(ROOT / "measure/pages"))
 targets = load("measure/pages/targets.py")
 RESULTS = ROOT / "docs" / "results"
 
@@ -21,11 +22,20 @@ class Targets(unittest.TestCase):
         with self.assertRaises(SystemExit):
             targets.verdict("t", "ratio", 1, [])
 
+    def test_a_target_whose_rows_are_awaited_is_unmeasured(self):
+        for name in targets.target_lists.AWAITED:
+            self.assertEqual(targets.verdict(name, "host", 2.5, []),
+                             [name, "at most 2.5 µs", "unmeasured", "–", "0 of 0", "unmeasured"])
+            self.assertIn(name, [target[0] for target in targets.target_lists.H200])
+        self.assertEqual(targets.verdict("t", "host", 2.5, [("a", 2.4), ("b", 3)]),
+                         ["t", "at most 2.5 µs", "3.00 µs", "b", "1 of 2", "no"])
+
     def test_columns_of_the_same_name(self):
         row, = targets.tables("text\n\n| what | ours | ratio | ours | ratio |\n| --- | ---: | ---: | ---: | ---: |\n"
                               "| sum | 1 | 0.5 | 2 | 0.25 |\n\nmore")
         self.assertEqual(row, {"what": "sum", "ours": "1", "ratio": "0.5", "ours 2": "2", "ratio 2": "0.25"})
         self.assertEqual(targets.figure(row, "ratio"), 0.25)
+        self.assertEqual(targets.figure({"what": "sum", "host us": "2.61"}, "host"), 2.61)
         self.assertEqual(targets.figure({"of copy": "77.8 %"}, "two copies"), 155.6)
 
     def test_the_page_is_that_of_the_tables_beside_it(self):

@@ -13,29 +13,40 @@ import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import xml.etree.ElementTree
+
+import torch_python
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NOT_THERE = 77  # exit status of a smoke test whose packages are missing: ctest calls it skipped
 
-# Not in requirements.txt: its wheels are 5 GB.
-LARGE = ("triton_torch",)
+# Not in requirements.txt: the wheels of today's PyTorch are 5 GB; those with PTX need another Python.
+LARGE = ("triton_torch", "torch")
 
 # name: packages whose versions the page names, environment of the program NAME_smoke.py.
 STACKS = {
     "numba": (("numba-cuda", "numba"), {}),
-    "cupy": (("cupy-cuda13x",), {}),
+    # CuPy's compiled libraries (CUB, Thrust, cuRAND's generators) hold PTX for compute_120 alone.
+    "cupy": (("cupy-cuda13x",), {"SOFTGPU_DEVICE": "RTX5090", "CUPY_CACHE_DIR": str(ROOT / "build/stacks/cupy-cache")}),
     "tinygrad": (("tinygrad",), {"DEV": "CUDA"}),
     "cuda_core": (("cuda-core", "cuda-bindings"), {}),
     "triton": (("triton",), {"TRITON_ALWAYS_COMPILE": "1", "TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
     "triton_torch": (("torch", "triton"), {"TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
+    "torch": (("torch",), {}),
 }
 
-# Why a test of Numba fails, by the last lines of its message: the first expression that matches.
+# Why a test fails, by the last lines of its message: the first expression that matches.
 REASONS = [
+    (r"magma|no kernel image is available", "a library's kernel that is machine code alone, such as MAGMA's"),
+    (r"dimension specified as 0 but tensor has no dimensions", "PyTorch's own: its kernel takes no tensor without dimensions"),
+    (r"libcurand|curand\w* failed|CURAND_STATUS", "cuRAND's library: machine code"),
+    (r"CUSOLVER|cusolver", "cuSOLVER: machine code"),
+    (r"CUFFT|cufft", "cuFFT: machine code"),
+    (r"CUSPARSE|cusparse", "cuSPARSE: machine code"),
     (r"No module named '(cupy|nvmath|torch)|CURAND", "needs another package, or cuRAND"),
     (r"cudadevrt|machine code cannot be linked", "grid groups, for which Numba links NVIDIA's `libcudadevrt.a`, machine code"),
     (r"LTO|ltoir|lto=", "link-time optimisation: LTO-IR needs NVIDIA's optimiser"),
@@ -52,21 +63,25 @@ REASONS = [
 
 
 def versions(name):
+    if name == "torch":
+        return torch_python.versions()
     return ", ".join(f"{package} {importlib.metadata.version(package)}" for package in STACKS[name][0])
 
 
 def is_installed(name):
+    if name == "torch":
+        return torch_python.is_there()
     try:
         return bool(versions(name))
     except importlib.metadata.PackageNotFoundError:
         return False
 
 
-def run(arguments, limit, **environment):
-    """Under `warpfold run`: exit status (None: the limit was reached), output, seconds."""
+def run(arguments, limit, python=sys.executable, **environment):
+    """Python under `warpfold run`: exit status (None: the limit was reached), output, seconds."""
     began = time.monotonic()
     # A process group of its own, so that the limit ends what the program has started too.
-    process = subprocess.Popen([os.environ["WARPFOLD_TOOL"], "run", "--", sys.executable, "-W", "ignore", *arguments],
+    process = subprocess.Popen([os.environ["WARPFOLD_TOOL"], "run", "--", str(python), "-W", "ignore", *arguments],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment},
                                start_new_session=True)
     try:
@@ -79,9 +94,13 @@ def run(arguments, limit, **environment):
     return status, output.decode(errors="replace"), time.monotonic() - began
 
 
+def python_of(name):
+    return torch_python.PYTHON if name == "torch" else sys.executable
+
+
 def smoke(name):
     """Runs the stack's small program."""
-    status, output, seconds = run([str(HERE / f"{name}_smoke.py")], 300, **STACKS[name][1])
+    status, output, seconds = run([str(HERE / f"{name}_smoke.py")], 300, python_of(name), **STACKS[name][1])
     return {"versions": versions(name), "passes": status == 0, "seconds": round(seconds, 1), "output": output[-2000:]}
 
 
@@ -161,25 +180,56 @@ def read_junit(file):
             "failed": len(dict(failures)), "failures": failures}
 
 
+def pytest_module(name, file, limit, options=(), python=sys.executable, **environment):
+    """A file of tests in a process of its own; its output is printed if that dies."""
+    with tempfile.TemporaryDirectory() as folder:
+        answers = pathlib.Path(folder, "answers.xml")
+        status, output, seconds = run(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *options,
+                                       f"--junitxml={answers}", str(file)], limit, python, **environment)
+        if status not in (0, 1):
+            print(output[-4000:], file=sys.stderr)
+        return module_result(name, status, seconds, read_junit(answers))
+
+
 def triton_suite(limit, only):
-    """Each file of triton_tests in a process of its own, under all checks: a finding fails its test."""
-    modules = []
-    for file in sorted((HERE / "triton_tests").glob("test_*.py")):
-        if only and not re.search(only, file.stem):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            answers = pathlib.Path(folder, "answers.xml")
-            status, output, seconds = run(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "warpfold_pytest",
-                                           "--warpfold", "--warpfold-check", "all", f"--junitxml={answers}", str(file)], limit,
-                                          PYTHONPATH=f"{ROOT}/tool/pytest:{ROOT}/examples/triton_tests",
-                                          TRITON_CACHE_DIR=STACKS["triton"][1]["TRITON_CACHE_DIR"])
-            modules.append(module_result(file.stem, status, seconds, read_junit(answers)))
-        if status != 0:
-            print(output[-20000:], file=sys.stderr)
-    return modules
+    """Each file of triton_tests, under all checks: a finding fails its test."""
+    return [pytest_module(file.stem, file, limit, ["-p", "warpfold_pytest", "--warpfold", "--warpfold-check", "all"],
+                          PYTHONPATH=f"{ROOT}/tool/pytest:{ROOT}/examples/triton_tests",
+                          TRITON_CACHE_DIR=STACKS["triton"][1]["TRITON_CACHE_DIR"])
+            for file in sorted((HERE / "triton_tests").glob("test_*.py")) if not only or re.search(only, file.stem)]
 
 
-SUITES = {"numba": numba_suite, "triton": triton_suite}
+def cupy_tests():
+    """The folder with CuPy's own tests, which its source package has: fetched if it is not there."""
+    version = importlib.metadata.version("cupy-cuda13x")
+    folder = ROOT / f"build/stacks/cupy-{version}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory() as downloads:
+            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "cupy", "--dest",
+                            downloads, f"cupy=={version}"], check=True)
+            with tarfile.open(pathlib.Path(downloads, f"cupy-{version}.tar.gz")) as package:
+                # Without the sources, which Python would import in the place of what is installed.
+                wanted = [member for member in package if member.name.split("/")[1:2] in (["tests"], ["pyproject.toml"])]
+                package.extractall(folder.parent, wanted, filter="data")
+    return folder / "tests/cupy_tests"
+
+
+def cupy_suite(limit, only):
+    """Each file of CuPy's core tests without fusion, or of all of its tests whose path matches."""
+    root = cupy_tests()
+    files = sorted(root.rglob("test_*.py"))
+    names = {file: str(file.relative_to(root).with_suffix("")).replace("/", ".") for file in files}
+    return [pytest_module(name, file, limit, ["-m", "not multi_gpu"], **STACKS["cupy"][1])
+            for file, name in names.items() if re.search(only or r"^core_tests\.test_", name)]
+
+
+def torch_suite(limit, only):
+    """Each file of torch_tests: PyTorch's own tables of methods, modules and losses, and programs of ours."""
+    return [pytest_module(file.stem, file, limit, python=torch_python.PYTHON)
+            for file in sorted((HERE / "torch_tests").glob("test_*.py")) if not only or re.search(only, file.stem)]
+
+
+SUITES = {"numba": numba_suite, "cupy": cupy_suite, "triton": triton_suite, "torch": torch_suite}
 
 
 def main():
@@ -206,6 +256,9 @@ def main():
     results = json.loads(file.read_text()) if file and file.exists() else {}
     failed = False
     for name in chosen.names or STACKS:
+        if name == "torch" and name in chosen.names and not torch_python.fetch():
+            failed = True
+            continue
         if not is_installed(name):
             print(f"{name}: not installed", file=sys.stderr)
             failed = failed or name in chosen.names or name not in LARGE
@@ -223,7 +276,7 @@ def main():
             file.write_text(json.dumps(results, indent=1))
     if chosen.page and not chosen.only:
         import stacks_page
-        stacks_page.write(pathlib.Path(chosen.page), results)
+        stacks_page.write(pathlib.Path(chosen.page), stacks_page.tables(results))
     return 1 if failed else 0
 
 

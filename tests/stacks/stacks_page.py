@@ -62,10 +62,11 @@ def tables(results):
     return made
 
 
-def write(page, results):
-    """Replaces the tables in the page. Raises ValueError for one that has no place there."""
+def write(page, made):
+    """Replaces the tables in the page; made: those of tables(), or of cpp_page.tables(). Raises ValueError for one that has
+    no place there."""
     text = page.read_text()
-    for name, lines in tables(results).items():
+    for name, lines in made.items():
         begin, end = f"<!-- {name}, by ./dev stacks -->", f"<!-- end of {name} -->"
         pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.S)
         if not pattern.search(text):

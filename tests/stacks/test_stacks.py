@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 """What the script of the stacks reads out of test runners' outputs, the tables that it writes, and the stand-in for ptxas."""
+import contextlib
+import io
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import stacks
 import stacks_page
+import torch_python
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = """E..F.s
@@ -83,6 +88,18 @@ class StandInForPtxas(unittest.TestCase):
 
 
 class Stacks(unittest.TestCase):
+    def test_pytorch_without_its_python(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, PATH=folder), \
+                unittest.mock.patch.object(torch_python, "FOLDER", pathlib.Path(folder, "torch")), \
+                contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertFalse(torch_python.fetch())
+            self.assertFalse(torch_python.is_there())
+        self.assertRegex(said.getvalue(), r"^torch: needs python3\.8 in PATH.*\n$")
+
+    def test_reasons_of_libraries(self):
+        self.assertEqual(stacks.reason_of("CURANDError: CURAND_STATUS_INITIALIZATION_FAILED"), "cuRAND's library: machine code")
+        self.assertIn("MAGMA", stacks.reason_of("CUDA error: no kernel image is available for execution on the device"))
+
     def test_file_of_pytest(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "answers.xml")
@@ -119,13 +136,13 @@ class Stacks(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.md")
             page.write_text((ROOT / "docs/stacks.md").read_text())  # it has a place for each
-            stacks_page.write(page, results)
+            stacks_page.write(page, stacks_page.tables(results))
             once = page.read_text()
             self.assertIn("| `x` | 1 | 6 |", once)
-            stacks_page.write(page, results)
+            stacks_page.write(page, stacks_page.tables(results))
             self.assertEqual(page.read_text(), once)
             page.write_text("nothing")
-            self.assertRaises(ValueError, stacks_page.write, page, results)
+            self.assertRaises(ValueError, stacks_page.write, page, stacks_page.tables(results))
 
 
 if __name__ == "__main__":

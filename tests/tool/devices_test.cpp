@@ -20,14 +20,14 @@ protected:
 TEST_F(devices, lists_the_cards_of_the_software_gpu) {
     const outcome seen = run({});
     EXPECT_EQ(seen.status, 0) << seen.error;
-    for (const char* card : {"H100", "A100", "RTX4090", "T4", "K40m"}) {
+    for (const char* card : {"H100", "A100", "RTX5090", "RTX4090", "T4", "K40m"}) {
         EXPECT_NE(seen.out.find(card), std::string::npos) << card;
     }
     const json software = json::parse(run({"--json"}).out)["software_gpu"];
     EXPECT_EQ(software["available"], true);
     EXPECT_EQ(software["card"], "H100");
     EXPECT_GE(software["workers"], 1);
-    ASSERT_EQ(software["cards"].size(), 5u);
+    ASSERT_EQ(software["cards"].size(), 6u);
     EXPECT_EQ(software["cards"][0]["key"], "H100");
     EXPECT_EQ(software["cards"][0]["compute_capability"], "9.0");
     EXPECT_EQ(software["cards"][0]["multiprocessors"], 132);

@@ -100,11 +100,20 @@ line_cost cost_of_bound(std::string_view bound) {
     if (bound == "shared") {
         return {"wavefronts", [](const counters& c) { return static_cast<double>(wavefronts(c)); }};
     }
-    if (bound == "l1" || bound == "l2" || bound == "dram") {
+    if (bound == "l1" || bound == "l2" || bound == "dram" || bound == "link") {
         return {"sectors", [](const counters& c) { return static_cast<double>(sectors(c)); }};
     }
     if (bound == "atomics") {
         return {"lanes of atomics", [](const counters& c) { return static_cast<double>(c.atomic_lanes); }};
+    }
+    if (bound == "slice") {
+        return {"requests and lanes of atomics", [](const counters& c) {
+                    return static_cast<double>(c.atomic_lanes + c.global_load_requests + c.global_store_requests);
+                }};
+    }
+    if (bound == "constant") {
+        return {"loads of constant memory",
+                [](const counters& c) { return static_cast<double>(c.constant_load_requests); }};
     }
     if (bound == "lsu") {
         return {"memory instructions", requests};
@@ -112,7 +121,7 @@ line_cost cost_of_bound(std::string_view bound) {
     if (bound == "shuffle") {
         return {"shuffles", [](const counters& c) { return static_cast<double>(c.shuffles); }};
     }
-    if (bound == "vote") {
+    if (bound == "vote" || bound == "match") {
         return {"votes", [](const counters& c) { return static_cast<double>(c.votes); }};
     }
     if (bound == "tensor") {

@@ -16,19 +16,23 @@
 namespace warpfold::tool {
 namespace {
 
-constexpr unsigned newest_for_triton = 80; // what it makes for sm_90 needs wgmma and tensor maps
+// What Triton makes for these runs here; on another card that is newer than the first, it compiles for the first.
+constexpr unsigned oldest_for_triton = 80;
+constexpr unsigned newest_for_triton = 90;
+constexpr unsigned ptx_of_libraries = 120; // CuPy's compiled libraries: machine code for all older architectures
 
 std::vector<std::pair<std::string, std::string>> find_client_variables(const std::string& folder) {
-    std::vector<std::pair<std::string, std::string>> variables{
-        {"CUPY_COMPILE_WITH_PTX", "1"},
-        {"CUPY_ACCELERATORS", ""}, // CuPy's compiled libraries: machine code for all but the newest architecture
-    };
+    std::vector<std::pair<std::string, std::string>> variables{{"CUPY_COMPILE_WITH_PTX", "1"}};
+    if (chosen_card()->compute_capability() < ptx_of_libraries) {
+        variables.emplace_back("CUPY_ACCELERATORS", ""); // no CUB
+    }
     if (const auto assembler = find_beside_runtime("ptxas")) {
         variables.emplace_back("TRITON_PTXAS_PATH", *assembler);
         variables.emplace_back("TRITON_PTXAS_BLACKWELL_PATH", *assembler); // for sm_90 too
         variables.emplace_back("TRITON_LIBCUDA_PATH", folder);
-        if (chosen_card()->compute_capability() > newest_for_triton) {
-            variables.emplace_back("TRITON_OVERRIDE_ARCH", fmt::format("sm{}", newest_for_triton));
+        const unsigned own = chosen_card()->compute_capability();
+        if (own > oldest_for_triton && own != newest_for_triton) {
+            variables.emplace_back("TRITON_OVERRIDE_ARCH", fmt::format("sm{}", oldest_for_triton));
         }
     }
     return variables;

@@ -9,7 +9,7 @@
 
 namespace warpfold::tool {
 
-[[nodiscard]] std::string card_names(); // "H100, A100, RTX4090, T4, K40m"
+[[nodiscard]] std::string card_names(); // "H100, A100, RTX5090, RTX4090, T4, K40m"
 
 // The one that SOFTGPU_DEVICE names, or the first of the table; nullptr where SOFTGPU_DEVICE names none that there is.
 [[nodiscard]] const softgpu::runtime::card* chosen_card();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "softgpu/check/findings/finding.hpp"
@@ -16,20 +17,30 @@ namespace softgpu::check {
 
 // An operation's place in the order. Operations that follow each other make a chain. `known` has, for each chain, how many
 // of its operations are over before this one begins; its own place counts.
+//
+// An operation within another one, such as a kernel that a kernel launches, begins after the outer one has begun and is over
+// before that is. It knows what the outer one knows, and some operations within the same one.
 struct moment {
     std::uint32_t chain = 0;
     std::uint32_t place = 0; // from 1
     std::vector<std::uint32_t> known;
+    std::shared_ptr<const moment> within;                            // nullptr: none; else `known` is empty
+    bool last = false;                                               // within it, after all that is not `last`
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> siblings{}; // chains, and how many of each are over
 
-    [[nodiscard]] std::uint32_t knows_of(std::uint32_t of) const noexcept { return of < known.size() ? known[of] : 0; }
+    [[nodiscard]] bool is(const moment& other) const noexcept { return chain == other.chain && place == other.place; }
+    [[nodiscard]] std::uint32_t knows_of(std::uint32_t of) const noexcept;
 };
+
+struct launch_point; // launch_point.hpp
 
 // An operation as the program issued it.
 struct operation_note {
-    std::shared_ptr<const moment> when; // nullptr: nothing is known of its order
-    std::uint64_t id = 0;               // in the order of issue
-    std::string stream;                 // "stream 13"
-    int device = -1;                    // where there are several
+    std::shared_ptr<const moment> when;                // nullptr: nothing is known of its order
+    std::uint64_t id = 0;                              // in the order of issue
+    std::string stream;                                // "stream 13"
+    int device = -1;                                   // where there are several
+    std::shared_ptr<const launch_point> launched_at{}; // of a kernel that a kernel launches
 };
 
 // Bytes that a copy or a fill touches, and of which allocation (0: of none that is known).

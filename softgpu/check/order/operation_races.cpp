@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "softgpu/check/order/launch_point.hpp"
+
 namespace softgpu::check {
 
 namespace {
@@ -15,6 +17,8 @@ using sort = operation_record::sort;
 const char* const between_streams = "race between streams";
 const char* const between_devices = "race between devices";
 const char* const between_branches = "race between branches of a graph";
+const char* const with_child = "race between a kernel and its child";
+const char* const between_children = "race between children";
 const char* const before_allocation = "use not ordered after the allocation";
 const char* const after_free = "use not ordered before the free";
 
@@ -49,6 +53,20 @@ bool meet_in_memory(const touched_range& a, const touched_range& b) {
 
 } // namespace
 
+namespace {
+
+bool is_below(const operation_record& child, const operation_record& parent) {
+    return child.note.launched_at != nullptr && child.note.launched_at->is_below(parent);
+}
+
+// Whether `record`, which `kernel` or a child of it has launched, comes after the access that left the stamp.
+bool follows(const operation_record& record, const operation_record& kernel, stamp s, bool of_write) {
+    return is_below(record, kernel) &&
+           record.note.launched_at->follows(kernel, kernel.block_of(serial_of(s)), s, of_write);
+}
+
+} // namespace
+
 finding race_of(const operation_record& a, finding_access one, const operation_record& b, finding_access other) {
     const auto either = [&](sort s) { return a.what == s || b.what == s; };
     finding f;
@@ -60,6 +78,15 @@ finding race_of(const operation_record& a, finding_access one, const operation_r
         f.kind = before_allocation;
         f.message = "memory is allocated in a stream's order, and an operation that touches it has no order to the "
                     "allocation";
+    } else if (is_below(a, b) || is_below(b, a)) {
+        f.kind = with_child;
+        f.message =
+            "a kernel and what it has launched touch the same memory, and one writes it: a child runs at any time "
+            "from its launch on, and its parent cannot wait for it";
+    } else if (a.note.launched_at != nullptr && b.note.launched_at != nullptr) {
+        f.kind = between_children;
+        f.message = "two launches by kernels touch the same memory, one writes it, and neither waits for the other: a "
+                    "stream, an event or a tail launch is missing";
     } else {
         f.kind = a.note.device != b.note.device   ? between_devices
                  : a.note.stream == b.note.stream ? between_branches
@@ -98,7 +125,7 @@ void operation_races::compare_stamps(operation_record& record, const std::vector
         for (const record_pointer& k : kernels) {
             const bool own = serial >= k->first_serial && serial - k->first_serial < k->serials;
             if ((own || k->further.contains(serial)) && (bytes_of(s) & bytes_in_word(r, word)) != 0 &&
-                !k->reader->is_signal(s, of_write)) {
+                !k->reader->is_signal(s, of_write) && !follows(record, *k, s, of_write)) {
                 seen& now = found[{k->note.id, k->reader->site(s), of_write, r.writes}];
                 if (now.times++ == 0) {
                     now.first = s;

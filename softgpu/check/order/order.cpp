@@ -11,17 +11,51 @@ namespace {
 using sort = operation_record::sort;
 
 constexpr unsigned longest_way = 4; // of meetings that are followed
+constexpr std::uint32_t no_chain = ~0u;
 constexpr std::size_t most_meetings = 4096;
 constexpr std::size_t most_records = 200000; // then the oldest are taken as being in order
+
+// Whether the operation is within this one, at any depth.
+bool is_within(const moment& inner, const moment& outer) {
+    for (const moment* m = inner.within.get(); m != nullptr; m = m->within.get()) {
+        if (m->is(outer)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether `a` is before `b` because an operation that `a` is within is over before `b` begins.
+bool is_before_by_nesting(const moment& a, const moment& b) {
+    for (const moment* inner = &a; inner->within != nullptr; inner = inner->within.get()) {
+        const moment& outer = *inner->within;
+        if (b.is(outer)) {
+            return false;
+        }
+        const moment* sibling = &b; // what is directly within `outer`
+        while (sibling != nullptr && (sibling->within == nullptr || !sibling->within->is(outer))) {
+            sibling = sibling->within.get();
+        }
+        if (sibling != nullptr) {
+            return !sibling->is(*inner) &&
+                   (sibling->knows_of(inner->chain) >= inner->place || (sibling->last && !inner->last));
+        }
+        if (b.knows_of(outer.chain) >= outer.place) {
+            return true;
+        }
+    }
+    return false;
+}
 
 } // namespace
 
 bool order::is_before(const moment& a, const moment& b, unsigned depth) const {
-    if (b.knows_of(a.chain) >= a.place) {
+    if (b.knows_of(a.chain) >= a.place || is_before_by_nesting(a, b)) {
         return true;
     }
     return depth < longest_way && std::any_of(meetings_.begin(), meetings_.end(), [&](const meeting& m) {
-               return b.knows_of(m.who.chain) >= m.who.place && is_before(a, m.what, depth + 1);
+               return (b.knows_of(m.who.chain) >= m.who.place || is_within(b, m.who)) &&
+                      is_before(a, m.what, depth + 1);
            });
 }
 
@@ -43,7 +77,8 @@ void order::each_unordered(const operation_record& self, Skip&& nobody_of, Body&
                 }
                 seen = in;
             }
-            if (r->get() != &self && !is_before(now, other) && (meetings_.empty() || !is_before(other, now))) {
+            const bool asks = !meetings_.empty() || other.within != nullptr || now.within != nullptr;
+            if (r->get() != &self && !is_before(now, other) && (!asks || !is_before(other, now))) {
                 body(*r);
             }
             ++r;
@@ -65,25 +100,56 @@ std::shared_ptr<const moment> order::issue(std::span<const moment* const> after,
     for (const moment* const m : after) {
         join(made->known, m->known);
     }
-    // At the end of a chain that it follows anyway, best of all of one that it waits for directly.
-    const auto may_extend = [&](std::uint32_t c) { return chains_[c].last == made->knows_of(c); };
-    const auto direct = std::find_if(after.begin(), after.end(), [&](const moment* m) { return may_extend(m->chain); });
-    if (direct != after.end()) {
-        made->chain = (*direct)->chain;
-    } else {
-        while (made->chain < chains_.size() && !may_extend(made->chain)) {
-            ++made->chain;
-        }
-        if (made->chain == chains_.size()) {
-            chains_.emplace_back();
-        }
-    }
-    made->place = ++chains_[made->chain].last;
+    enter_chain(*made, after);
     made->known.resize(std::max<std::size_t>(made->known.size(), made->chain + 1));
     made->known[made->chain] = made->place;
     join(of_device_[device], made->known);
-    unfinished_.emplace(std::pair(made->chain, made->place), *made);
     return made;
+}
+
+std::shared_ptr<const moment> order::issue_within(std::shared_ptr<const moment> outer,
+                                                  std::span<const moment* const> after, bool last) {
+    const std::lock_guard lock(mutex_);
+    auto made = std::make_shared<moment>();
+    made->within = std::move(outer);
+    made->last = last;
+    const auto add = [&](std::uint32_t c, std::uint32_t count) {
+        const auto at = std::ranges::find(made->siblings, c, [](const auto& s) { return s.first; });
+        if (at == made->siblings.end()) {
+            made->siblings.emplace_back(c, count);
+        } else {
+            at->second = std::max(at->second, count);
+        }
+    };
+    for (const moment* const m : after) {
+        add(m->chain, m->place);
+        for (const auto& [c, count] : m->siblings) {
+            add(c, count);
+        }
+    }
+    made->chain = no_chain;
+    enter_chain(*made, after);
+    return made;
+}
+
+void order::enter_chain(moment& made, std::span<const moment* const> after) {
+    // At the end of a chain that it follows anyway, best of all of one that it waits for directly.
+    const auto may_extend = [&](std::uint32_t c) { return chains_[c].last == made.knows_of(c); };
+    const auto direct = std::find_if(after.begin(), after.end(), [&](const moment* m) { return may_extend(m->chain); });
+    if (direct != after.end()) {
+        made.chain = (*direct)->chain;
+    } else {
+        std::uint32_t c = 0;
+        while (c < chains_.size() && !may_extend(c)) {
+            ++c;
+        }
+        if (c == chains_.size()) {
+            chains_.emplace_back();
+        }
+        made.chain = c;
+    }
+    made.place = ++chains_[made.chain].last;
+    unfinished_.emplace(std::pair(made.chain, made.place), made);
 }
 
 void order::finished(const moment& m) {

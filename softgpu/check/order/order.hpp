@@ -32,6 +32,10 @@ public:
 
     // The program issues an operation of a device, after these and all that its host has waited for.
     [[nodiscard]] std::shared_ptr<const moment> issue(std::span<const moment* const> after, int device = 0);
+    // Within another operation, which has begun: after what that one knows, and after these, which are within it too. `last`:
+    // after all that are within it and not `last`.
+    [[nodiscard]] std::shared_ptr<const moment> issue_within(std::shared_ptr<const moment> outer,
+                                                             std::span<const moment* const> after, bool last);
     void finished(const moment& m);
     // The host goes on after this operation, or after all of them, or all of a device.
     void host_waited(const moment& m);
@@ -87,6 +91,7 @@ private:
     // `knowledge` includes `of` from now on.
     static void join(std::vector<std::uint32_t>& knowledge, const std::vector<std::uint32_t>& of);
     [[nodiscard]] bool is_before(const moment& a, const moment& b, unsigned depth = 0) const;
+    void enter_chain(moment& made, std::span<const moment* const> after);
     // body(record) for each that has begun and is neither before nor after it, but for groups of which
     // nobody_of(group, whole) is true; whole: it holds nothing that `self` is after by its own order.
     template <class Skip, class Body>

@@ -141,6 +141,23 @@ bool release_graph::is_covered(std::uint64_t of, const event& before, const bloc
     });
 }
 
+bool release_graph::is_known_at(const block_record& record, std::uint32_t which, lane_mask by, std::uint64_t of,
+                                const event& before, lane_mask of_lanes) {
+    const std::lock_guard lock(mutex_);
+    const release& r = record.releases[which];
+    if (of == record.block && covers(r, by, before.warp, before.time, of_lanes)) {
+        return true;
+    }
+    std::vector<const acquisition*> front;
+    for (std::uint32_t k = r.acquired; k-- > 0;) {
+        const acquisition& a = record.acquisitions[k];
+        if (covers(r, by, a.warp, a.time, a.by)) {
+            front.push_back(&a);
+        }
+    }
+    return search(of, before, record, std::move(front));
+}
+
 bool release_graph::search(std::uint64_t of, const event& before, const block_record& record,
                            std::vector<const acquisition*> front) const {
     if (is_full()) {

@@ -127,6 +127,10 @@ public:
         }
         return search(of, before, record, std::move(front));
     }
+    // Whether a release by these lanes of `record`'s block, or what it had acquired before, covers `before`, by `of_lanes` of
+    // block `of`. Takes the mutex.
+    [[nodiscard]] bool is_known_at(const block_record& record, std::uint32_t which, lane_mask by, std::uint64_t of,
+                                   const event& before, lane_mask of_lanes);
     // Memory is bounded: beyond this many releases and acquisitions everything counts as in order.
     [[nodiscard]] bool is_full() const noexcept { return size_ > most; }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "softgpu/machine/calls/device_calls.hpp"
 #include "softgpu/machine/calls/lane_memory.hpp"
 #include "softgpu/machine/calls/printf.hpp"
 #include "softgpu/machine/inspect/report.hpp"
@@ -171,7 +172,7 @@ builtin find_builtin(std::string_view name) {
             return run;
         }
     }
-    return nullptr;
+    return is_of_device_runtime(name) ? call_device_runtime : nullptr;
 }
 
 } // namespace softgpu::machine

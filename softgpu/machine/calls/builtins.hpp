@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions that nvcc leaves to the driver: printf, failed assertions, the heap, and copies.
+// Functions that nvcc leaves to the driver: printf, failed assertions, the heap, copies, and
+// the device runtime.
 #pragma once
 
 #include <string_view>

@@ -169,9 +169,7 @@ bool run_builtin(const instruction* i, warp* w, const function_entry& f, const c
     const bool kernel = f.source != nullptr;
     raise_text(w, i, fault_kind::unsupported,
                kernel ? "call of the kernel " + f.name
-               : f.name.starts_with("__cudaCDP")
-                   ? "call of " + f.name + ": kernels that launch kernels are not supported"
-                   : "call of " + f.name + ", which neither the program nor the software GPU has",
+                      : "call of " + f.name + ", which neither the program nor the software GPU has",
                static_cast<unsigned>(std::countr_zero(w->mask)));
     return false;
 }

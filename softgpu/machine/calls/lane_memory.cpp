@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/calls/lane_memory.hpp"
 
+#include "softgpu/check/launch_checks.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
@@ -12,19 +13,41 @@ std::byte* lane_memory::reach(std::uint64_t at, std::uint64_t bytes, bool writes
     const auto within = [&](std::uint64_t base, std::uint64_t size) {
         return at - base < size && bytes <= size - (at - base);
     };
-    const auto wrong = [&](const char* space, std::uint64_t where) {
+    // What a call writes counts as written.
+    const auto mark = [&](std::uint8_t* valid, std::uint64_t first) {
+        if (writes && launch.check_init && valid != nullptr) {
+            for (std::uint64_t k = first; k < first + bytes; ++k) {
+                valid[k / 8] |= static_cast<std::uint8_t>(1u << (k & 7));
+            }
+        }
+    };
+    const auto wrong = [&](const char* space, std::uint64_t where) -> std::byte* {
         raise_access(w_, i_, writes ? "write" : "read", space, where, static_cast<std::uint32_t>(bytes), false, lane_);
         return nullptr;
     };
     if (const std::uint64_t base = launch.memory->shared_window(); at - base < window) {
-        return within(base, launch.shared_bytes) ? w_->owner->shared + (at - base) : wrong("shared", at - base);
+        if (!within(base, launch.shared_bytes)) {
+            return wrong("shared", at - base);
+        }
+        mark(launch.check_init ? w_->owner->view->shared_valid : nullptr, at - base);
+        return w_->owner->shared + (at - base);
     }
     if (const std::uint64_t base = launch.memory->local_window(); at - base < window) {
         const std::uint64_t size = launch.local_bytes;
-        return within(base, size) ? w_->owner->local + (std::uint64_t{w_->index} * lanes + lane_) * size + (at - base)
-                                  : wrong("local", at - base);
+        if (!within(base, size)) {
+            return wrong("local", at - base);
+        }
+        const std::uint64_t first = (std::uint64_t{w_->index} * lanes + lane_) * size + (at - base);
+        mark(launch.check_init ? w_->owner->view->local_valid : nullptr, first);
+        return w_->owner->local + first;
     }
-    return look_up_allocation(w_->host, at, bytes, writes) ? reinterpret_cast<std::byte*>(at) : wrong("global", at);
+    if (!look_up_allocation(w_->host, at, bytes, writes)) {
+        return wrong("global", at);
+    }
+    if (writes && launch.check_init) {
+        launch.checks->owner.written(at, bytes);
+    }
+    return reinterpret_cast<std::byte*>(at);
 }
 
 std::optional<std::string> lane_memory::text(std::uint64_t at) {

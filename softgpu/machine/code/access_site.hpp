@@ -31,7 +31,9 @@ struct access_site {
     std::uint8_t elements = 1;
     std::uint8_t value_width = 0;  // bytes of a lane of the register that is written from
     place value = nowhere;         // of a store or an update
-    const place* values = nullptr; // ... of a vector
+    const place* values = nullptr; // ... of a vector, or of stmatrix: of its matrices
+    bool is_matrix = false;        // stmatrix: the value of a row lies in several lanes
+    bool is_transposed = false;    // ... by columns
     unsigned used_bytes = ~0u;     // of a load, by byte: those that somebody looks at
     // Of cp.async: the load from global memory that belongs to it, and where its operands are (handlers/memory/async_copy.cpp).
     const access_site* from = nullptr;

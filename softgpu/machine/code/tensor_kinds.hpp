@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What instruction::more of tensor copies and of tensormap.replace has behind bulk_kind_shift.
+// What instruction::more of tensor copies and of tensormap.replace has behind bulk_kind_shift, and that of check_fence before
+// fence.proxy.tensormap.
 #pragma once
 
 #include <array>
@@ -24,5 +25,9 @@ inline constexpr std::array tensor_map_fields{
     ptx::suffix::element_stride, ptx::suffix::elemtype,       ptx::suffix::interleave_layout,
     ptx::suffix::swizzle_mode,   ptx::suffix::fill_mode};
 [[nodiscard]] std::uint32_t tensor_map_field(const form& f);
+
+// Of check_fence, beside its other bits (code/instruction.hpp).
+inline constexpr std::uint32_t fence_releases_maps = 8;
+inline constexpr std::uint32_t fence_acquires_map = 16;
 
 } // namespace softgpu::machine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The forms of wgmma.mma_async. Each warp of a warpgroup forms 16 of the 64 rows by itself: A's rows come from its registers
-// or, like B, from shared memory by a descriptor.
+// The forms of wgmma.mma_async. Each warp of a warpgroup forms 16 of the 64 rows: A's rows come from its registers or, like
+// B, from shared memory by a descriptor.
 #pragma once
 
 #include "softgpu/machine/code/matrix_plan.hpp"

@@ -14,8 +14,10 @@ struct trace_points {
     handler begin_piece = nullptr; // `more`: the piece's number; `immediate`: 1 behind a barrier of the block
     handler before_barrier = nullptr;
     handler before_access =
-        nullptr;                   // `a`, `width` and `immediate` as the access has them; `more`: bytes, and touch << 8
-    handler before_copy = nullptr; // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
+        nullptr; // `a`, `width` and `immediate` as the access has them; `more`: bytes, and touch << 8
+    handler before_local = nullptr;   // the same, in local memory
+    handler before_meeting = nullptr; // `a`, `width`, `immediate` and bytes likewise, and meeting << 8
+    handler before_copy = nullptr;    // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
 };
 
 } // namespace softgpu::machine

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/inspect/barrier_checks.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/code/warpgroup_plan.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
@@ -122,6 +124,20 @@ void report_passed_by(const warp* w, const split& waits, lane_mask gone) {
             {}});
 }
 
+std::string missing_at(const warp& w, const split& s) {
+    lane_mask absent = s.members & w.live;
+    for (std::uint32_t k = 0; k < w.parked; ++k) {
+        absent &= w.splits[k].why == waiting::others ? ~w.splits[k].mask : all_lanes;
+    }
+    const ptx::instruction& at = frame_of(s.frame)->code->source->instructions[s.pc->source];
+    if (absent != 0 || at.op != ptx::opcode::wgmma) {
+        return "lanes " + mask_text(s.members & w.live & ~s.mask) + " of their warp";
+    }
+    const auto first = w.owner->members.begin() + w.index / warpgroup_warps * warpgroup_warps;
+    const bool ended = std::any_of(first, first + warpgroup_warps, [](const warp& m) { return m.live == 0; });
+    return std::string("the other warps of their warpgroup") + (ended ? ", of which one has ended" : "");
+}
+
 void report_stuck(const block& b) {
     launch_state& l = *b.launch;
     if (!l.checks->owner.has(check::sync) || l.checks->has_found(mismatched_masks)) {
@@ -149,7 +165,7 @@ void report_stuck(const block& b) {
                                w.index * lanes + first,
                                {}});
             } else if (s.why == waiting::others) {
-                who.push_back({whose + " wait for lanes " + mask_text(s.members & w.live & ~s.mask),
+                who.push_back({whose + " wait for " + missing_at(w, s),
                                {frame_of(s.frame)->code->source, s.pc->source},
                                b.linear,
                                w.index * lanes + first,

@@ -66,6 +66,7 @@ void start_checks(block& b) {
     b.checks->remote_reads.clear();
     b.checks->proxy_fences.clear();
     b.checks->proxy_fence_base = 0;
+    b.checks->acquired_maps.clear();
     b.checks->met_serial = 0;
     b.checks->met = nullptr;
     b.checks->clock.start(b.warps, l.checks->serial_of(b.linear), l.checks->floor_serial(),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -43,13 +44,13 @@ struct lost_value {
     const access_site* site_before = nullptr;
     std::uint32_t thread = 0;
     std::uint32_t thread_before = 0;
-    std::optional<std::uint64_t> value;
-    std::optional<std::uint64_t> value_before;
+    std::optional<std::string> value;
+    std::optional<std::string> value_before;
     std::uint64_t time = 0; // of the block
     bool one_instruction = false;
 };
 
-struct product_checks; // inspect/warpgroup_checks.hpp
+struct product_checks; // inspect/products.hpp
 
 struct block_checks {
     check::block_clock clock;
@@ -63,9 +64,10 @@ struct block_checks {
     std::uint64_t started = 0;                             // the block's time when it began
     std::uint64_t copies_under_way = 0;                    // of cp.async, a lane's each
     site_table* sites = nullptr;
-    const access_site* bulk_site = nullptr;                // of the bulk copy that is executed
-    std::vector<std::uint64_t> proxy_fences;               // by thread: the time of its last fence.proxy.async
-    std::uint64_t proxy_fence_base = 0;                    // what all threads knew at such a fence
+    const access_site* bulk_site = nullptr;                         // of the bulk copy that is executed
+    std::vector<std::uint64_t> proxy_fences;                        // by thread: the time of its last fence.proxy.async
+    std::unordered_map<std::uint64_t, std::uint64_t> acquired_maps; // by address: changes of maps before the last fence
+    std::uint64_t proxy_fence_base = 0;                             // what all threads knew at such a fence
     std::vector<check::stamp> remote_writes, remote_reads; // by word of shared memory: other blocks of the cluster
     // The last lookup of a serial of another operation: nullptr where it is in order.
     std::uint64_t met_serial = 0;

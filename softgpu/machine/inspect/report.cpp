@@ -96,14 +96,20 @@ std::string access_text(const access_site& site) {
     return std::string(kind) + verb + " of " + std::to_string(site.bytes) + (site.bytes == 1 ? " byte" : " bytes");
 }
 
-std::string value_text(std::uint64_t bits, const access_site& site) {
+std::string value_text(const std::vector<std::uint32_t>& words, const access_site& site) {
     char text[64];
-    const auto word = static_cast<std::uint32_t>(bits);
+    const std::uint32_t word = words.front();
     const float f = std::bit_cast<float>(word);
     const bool floating = (f > 1e-6f && f < 1e9f) || (f < -1e-6f && f > -1e9f);
-    if (site.element_bytes > 4) {
-        std::snprintf(text, sizeof(text), "0x%x in 4 of %u bytes", word, unsigned{site.element_bytes});
-    } else if (site.bytes < 4) {
+    if (words.size() > 1) {
+        std::string all = "0x";
+        for (std::size_t k = words.size(); k-- > 0;) {
+            std::snprintf(text, sizeof(text), "%08x", words[k]);
+            all += text;
+        }
+        return all;
+    }
+    if (site.bytes < 4) {
         std::snprintf(text, sizeof(text), "0x%x", word);
     } else if (floating) {
         std::snprintf(text, sizeof(text), "0x%x (%d, as float %g)", word, static_cast<std::int32_t>(word),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "softgpu/check/launch_checks.hpp"
 #include "softgpu/machine/code/access_site.hpp"
@@ -58,8 +59,8 @@ inline constexpr const char* invalid_free = "invalid free"; // of malloc's memor
 // The variable at this offset of shared memory.
 [[nodiscard]] std::string shared_variable(const launch_state& l, std::uint64_t at);
 [[nodiscard]] std::string access_text(const access_site& site);
-// Of the word that an access found or left, or of the narrower element.
-[[nodiscard]] std::string value_text(std::uint64_t bits, const access_site& site);
+// Of the word that an access found or left, of the narrower element, or of all words of a wider one.
+[[nodiscard]] std::string value_text(const std::vector<std::uint32_t>& words, const access_site& site);
 // "0x0000ffff"
 [[nodiscard]] std::string mask_text(lane_mask m);
 // "(1,2,3)"

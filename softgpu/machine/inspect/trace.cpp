@@ -49,15 +49,36 @@ bool is_run_of(const std::uint64_t* at, std::uint64_t bytes) {
 }
 
 // All lanes side by side.
-void tell_run(std::uint64_t begin, std::uint64_t bytes, touch how) {
+void tell_run(std::uint32_t warp, std::uint64_t begin, std::uint64_t bytes, touch how) {
     const std::uint64_t end = begin + bytes;
     for (std::uint64_t at = begin; at < end;) {
         const std::uint64_t next = std::min(end, (at / line_bytes + 1) * line_bytes);
         const auto first = static_cast<unsigned>(at / sector_bytes % 4);
         const auto last = static_cast<unsigned>((next - 1) / sector_bytes % 4);
-        running->to().touched(at / line_bytes, ((2u << last) - 1) & ~((1u << first) - 1),
-                              static_cast<unsigned>(lanes * (next - at) / bytes), how);
+        running->to().touched(warp, at / line_bytes, ((2u << last) - 1) & ~((1u << first) - 1), last - first + 1, how);
         at = next;
+    }
+}
+
+// Atomics: lanes that meet at one address come one after the other, and so do sectors.
+void tell_atomics(std::uint32_t warp, std::uint64_t* at, unsigned count) {
+    std::sort(at, at + count);
+    for (unsigned k = 0; k < count;) {
+        const std::uint64_t line = at[k] / line_bytes;
+        unsigned sectors = 0;
+        unsigned passes = 0;
+        while (k < count && at[k] / line_bytes == line) {
+            const std::uint64_t sector = at[k] / sector_bytes;
+            unsigned most = 0;
+            while (k < count && at[k] / sector_bytes == sector) {
+                const auto same = static_cast<unsigned>(std::upper_bound(at + k, at + count, at[k]) - (at + k));
+                most = std::max(most, same);
+                k += same;
+            }
+            sectors |= 1u << sector % 4;
+            passes += most;
+        }
+        running->to().touched(warp, line, sectors, passes, touch::atomic);
     }
 }
 
@@ -70,12 +91,23 @@ void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch ho
                address - windows[1] >= memory::device_memory::window_bytes;
     };
     if (mask == all_lanes && is_global(at[0]) && is_run_of(at, bytes)) {
-        tell_run(at[0], lanes * bytes, how);
+        tell_run(w->index, at[0], lanes * bytes, how);
+        return;
+    }
+    if (how == touch::atomic) {
+        std::uint64_t global[lanes];
+        unsigned count = 0;
+        each_lane(mask, [&](unsigned l) {
+            if (is_global(at[l])) {
+                global[count++] = at[l];
+            }
+        });
+        tell_atomics(w->index, global, count);
         return;
     }
     struct part {
         std::uint64_t line;
-        unsigned sectors, lanes;
+        unsigned sectors;
     };
     part parts[lanes];
     unsigned count = 0;
@@ -89,16 +121,30 @@ void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch ho
             --k;
         }
         if (k == 0) {
-            parts[count++] = {line, 0, 0};
+            parts[count++] = {line, 0};
             k = count;
         }
         const auto first = static_cast<unsigned>(at[l] / sector_bytes % 4);
         const auto last = static_cast<unsigned>((at[l] + bytes - 1) / sector_bytes % 4);
         parts[k - 1].sectors |= ((2u << std::max(first, last)) - 1) & ~((1u << first) - 1);
-        ++parts[k - 1].lanes;
     });
     for (unsigned k = 0; k < count; ++k) {
-        running->to().touched(parts[k].line, parts[k].sectors, parts[k].lanes, how);
+        running->to().touched(w->index, parts[k].line, parts[k].sectors, 0, how);
+    }
+}
+
+// Operand `a` of all lanes, and the immediate.
+void read_operand(const instruction* i, std::byte* frame, warp* w, std::uint64_t* at) {
+    const std::byte* const from = lanes_at(frame, w, i->a);
+    if (i->width[1] == 8) {
+        std::memcpy(at, from, lanes * sizeof *at);
+    } else {
+        std::uint32_t narrow[lanes];
+        std::memcpy(narrow, from, sizeof narrow);
+        std::copy(narrow, narrow + lanes, at);
+    }
+    for (unsigned l = 0; l < lanes; ++l) {
+        at[l] += static_cast<std::uint64_t>(i->immediate);
     }
 }
 
@@ -107,18 +153,68 @@ const instruction* before_access(const instruction* i, std::byte* frame, warp* w
         return i + 1;
     }
     std::uint64_t at[lanes];
-    const std::byte* const from = lanes_at(frame, w, i->a);
-    if (i->width[1] == 8) {
-        std::memcpy(at, from, sizeof at);
-    } else {
-        std::uint32_t narrow[lanes];
-        std::memcpy(narrow, from, sizeof narrow);
-        std::copy(narrow, narrow + lanes, at);
-    }
-    for (std::uint64_t& address : at) {
-        address += static_cast<std::uint64_t>(i->immediate);
-    }
+    read_operand(i, frame, w, at);
     tell(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    return i + 1;
+}
+
+// The words of 32 lanes lie side by side: a line of the cache.
+const instruction* before_local(const instruction* i, std::byte* frame, warp* w) {
+    if (running == nullptr) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    read_operand(i, frame, w, at);
+    const auto how = static_cast<touch>(i->more >> 8);
+    const std::uint64_t words = std::max<std::uint64_t>((i->more & 0xFF) / 4, 1);
+    for (lane_mask left = w->mask; left != 0;) {
+        const std::uint64_t line = at[std::countr_zero(left)] / 4;
+        unsigned sectors = 0;
+        lane_mask same = 0;
+        each_lane(left, [&](unsigned l) {
+            const bool is_here = at[l] / 4 == line;
+            same |= (is_here ? 1u : 0u) << l;
+            sectors |= (is_here ? 1u : 0u) << l / 8;
+        });
+        left &= ~same;
+        for (std::uint64_t k = 0; k < words; ++k) {
+            running->to().touched_local(w->index, line + k, sectors, how);
+        }
+    }
+    return i + 1;
+}
+
+// How many different ones there are; sorts them.
+unsigned different(std::uint64_t* values, unsigned count) {
+    std::sort(values, values + count);
+    return static_cast<unsigned>(std::unique(values, values + count) - values);
+}
+
+// Of the bank that has most.
+unsigned most_of_a_bank(const std::uint64_t* words, unsigned count) {
+    unsigned of_bank[32] = {};
+    for (unsigned k = 0; k < count; ++k) {
+        ++of_bank[words[k] % 32];
+    }
+    return *std::max_element(of_bank, of_bank + 32);
+}
+
+const instruction* before_meeting(const instruction* i, std::byte* frame, warp* w) {
+    if (running == nullptr || w->mask == 0) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    read_operand(i, frame, w, at);
+    const auto what = static_cast<meeting>(i->more >> 8);
+    const unsigned bytes = i->more & 0xFF;
+    unsigned count = 0;
+    each_lane(w->mask, [&](unsigned l) { at[count++] = what == meeting::match_values ? at[l] : at[l] / 4; });
+    if (what == meeting::shared_counts) {
+        running->to().met(meeting::shared_counters, most_of_a_bank(at, count));
+        running->to().met(what, most_of_a_bank(at, different(at, count)));
+    } else if (const unsigned n = different(at, count); what == meeting::match_values || n != 1) {
+        running->to().met(what, what == meeting::match_values ? n : n * std::max(bytes / 4, 1u));
+    }
     return i + 1;
 }
 
@@ -147,7 +243,13 @@ const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) 
 } // namespace
 
 trace_points make_trace_points(std::span<const observe::latency_table> tables) {
-    return {{tables.begin(), tables.end()}, begin_piece, before_barrier, before_access, before_copy};
+    return {{tables.begin(), tables.end()},
+            begin_piece,
+            before_barrier,
+            before_access,
+            before_local,
+            before_meeting,
+            before_copy};
 }
 
 void module::trace(std::span<const observe::latency_table> tables) {

@@ -10,6 +10,7 @@
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/code/warpgroup_plan.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/inspect/products.hpp"
 #include "softgpu/machine/inspect/races/word_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
@@ -20,13 +21,11 @@ using check::stamp;
 
 namespace {
 
-constexpr std::uint32_t unit_bytes = 16;
 constexpr const char* product_race = "race with wgmma";
 
 product_checks& products_of(block& b) {
     if (b.checks->products == nullptr) {
         b.checks->products = std::make_shared<product_checks>();
-        b.checks->products->of_unit.resize(b.launch->shared_bytes / unit_bytes + 1);
     }
     return *b.checks->products;
 }
@@ -106,22 +105,31 @@ const instruction* look_at_product(const instruction* i, std::byte* frame, warp*
     b.checks->clock.synchronize_warp(w->index, all_lanes, true);
     product_checks& known = products_of(b);
     const matrix_plan& plan = *reinterpret_cast<const matrix_plan*>(static_cast<std::uintptr_t>(i->immediate));
-    product_checks::product p{frame_of(frame)->code->source, i->source, known.groups[w->index], {}};
+    product_checks::product p{frame_of(frame)->code->source, i->source, known.groups[w->index],
+                              ++known.started[w->index],     {},        {}};
     if (i->a != nowhere) {
-        add_units(p.units, matrix_descriptor(descriptor_at(frame, w, i->a)), (i->more & warpgroup_transposes_a) != 0,
-                  w->index % warpgroup_warps * 2, 2, plan.terms);
+        for (unsigned k = 0; k < warpgroup_warps; ++k) {
+            add_units(k == w->index % warpgroup_warps ? p.units : p.other_units,
+                      matrix_descriptor(descriptor_at(frame, w, i->a)), (i->more & warpgroup_transposes_a) != 0, k * 2,
+                      2, plan.terms);
+        }
     }
     add_units(p.units, matrix_descriptor(descriptor_at(frame, w, i->b)), (i->more & warpgroup_transposes_b) != 0, 0,
               plan.columns / 8, plan.terms);
     const std::uint64_t size = b.launch->shared_bytes;
-    std::erase_if(p.units, [&](std::uint32_t at) { return at + unit_bytes > size; }); // the product itself will say so
+    for (auto* const list : {&p.units, &p.other_units}) {
+        std::erase_if(*list,
+                      [&](std::uint32_t at) { return at + product_unit > size; }); // the product itself will say so
+    }
     v.warps[w->index].touched = v.time;
     word_access word(i, frame, w, access_space::shared);
     const auto lane = static_cast<unsigned>(std::countr_zero(w->mask));
     const stamp mine = check::under_way(b.checks->started) | static_cast<stamp>(i->access->id) << check::site_shift |
                        static_cast<stamp>(w->index) << check::warp_shift | check::bytes_bits;
+    auto& readers = known.by_group[w->index / warpgroup_warps];
+    readers.resize(size / product_unit + 1);
     for (const std::uint32_t at : p.units) {
-        for (unsigned k = 0; k < unit_bytes; k += 4) {
+        for (unsigned k = 0; k < product_unit; k += 4) {
             stamp& written = v.shared_writes[(at + k) / 4];
             stamp& read = v.shared_reads[(at + k) / 4];
             const stamp by = __atomic_load_n(&written, __ATOMIC_RELAXED);
@@ -137,38 +145,29 @@ const instruction* look_at_product(const instruction* i, std::byte* frame, warp*
                                 check::warp_of(by) * lanes + check::lane_of(by));
             }
         }
-        product_checks::readers& r = known.of_unit[at / unit_bytes];
-        r.several_warps =
-            r.products != 0 && (r.several_warps || std::ranges::none_of(known.by_warp[w->index], [&](auto& q) {
-                                    return std::ranges::find(q.units, at) != q.units.end();
-                                }));
-        ++r.products;
+    }
+    for (const auto* const list : {&p.units, &p.other_units}) {
+        for (const std::uint32_t at : *list) {
+            product_checks::reader& r = readers[at / product_unit];
+            if (r.number < p.number) {
+                r = {p.number, {}};
+            }
+        }
     }
     known.by_warp[w->index].push_back(std::move(p));
     return i + 1;
 }
 
-// The product has read what it reads: from now on that is an ordinary read of its warp.
-void end_product(warp* w, product_checks& known, const product_checks::product& p) {
-    block& b = *w->owner;
-    check::block_view& v = *b.view;
-    for (const std::uint32_t at : p.units) {
-        product_checks::readers& r = known.of_unit[at / unit_bytes];
-        if (r.products == 0 || --r.products != 0) {
-            continue;
-        }
-        for (unsigned k = 0; k < unit_bytes; k += 4) {
-            stamp& s = v.shared_reads[(at + k) / 4];
-            if (check::is_under_way(s, b.checks->started)) {
-                s = static_cast<stamp>(v.time << check::time_shift) |
-                    static_cast<stamp>(w->index) << check::warp_shift |
-                    static_cast<stamp>(check::site_of(s)) << check::site_shift |
-                    static_cast<stamp>(r.several_warps ? check::spread::warps : check::spread::lanes)
-                        << check::kind_shift |
-                    check::bytes_bits;
+// The warp has waited for the product.
+void end_product(const block& b, const warp* w, product_checks& known, const product_checks::product& p) {
+    auto& readers = known.by_group[w->index / warpgroup_warps];
+    for (const auto* const list : {&p.units, &p.other_units}) {
+        for (const std::uint32_t at : *list) {
+            product_checks::reader& r = readers[at / product_unit];
+            if (r.number <= p.number) {
+                r.waited[w->index % warpgroup_warps] = b.view->time;
             }
         }
-        r.several_warps = false;
     }
 }
 
@@ -181,7 +180,7 @@ void wait_for_products(const instruction* i, warp* w) {
         if (p.group + keep >= known.groups[w->index]) {
             return false;
         }
-        end_product(w, known, p);
+        end_product(*w->owner, w, known, p);
         return true;
     });
     w->owner->checks->clock.synchronize_warp(w->index, all_lanes, true);

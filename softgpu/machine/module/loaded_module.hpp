@@ -17,6 +17,7 @@
 namespace softgpu::machine {
 
 struct module::implementation {
+    module* front = nullptr;            // that it is part of
     std::shared_ptr<link_group> linked; // holds the lock of all that follows
     std::string text;
     memory::device_memory* memory = nullptr;

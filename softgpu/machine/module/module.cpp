@@ -9,6 +9,7 @@
 namespace softgpu::machine {
 
 module::module(std::string ptx, memory::device_memory& memory) :self_(std::make_unique<implementation>()) {
+    self_->front = this;
     self_->text = std::move(ptx);
     self_->memory = &memory;
     self_->linked = std::make_shared<link_group>();
@@ -50,6 +51,8 @@ const kernel* module::find_kernel(std::string_view name) {
         return n[0] == 0 ? 0 : n[0] * std::max(1u, n[1]) * std::max(1u, n[2]);
     };
     k->facts.maxntid = threads(f->maxntid);
+    k->facts.least_blocks = f->minnctapersm;
+    k->facts.maxnreg = f->maxnreg;
     std::copy(std::begin(f->reqntid), std::end(f->reqntid), std::begin(k->facts.reqntid));
     std::copy(std::begin(f->reqnctapercluster), std::end(f->reqnctapercluster), std::begin(k->facts.cluster));
     k->facts.most_cluster_blocks = f->maxclusterrank;

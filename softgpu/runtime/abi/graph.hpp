@@ -97,6 +97,17 @@ struct free_parameters {
     void* pointer;
 };
 
+enum class conditional_type : int { if_else = 0, loop = 1, choose = 2 };
+
+inline constexpr unsigned condition_assign_default = 1;
+
+struct conditional_parameters {
+    unsigned long long handle;
+    conditional_type type;
+    unsigned size;  // of `bodies`
+    graph** bodies; // out
+};
+
 struct node_parameters {
     node_type type;
     int reserved[3];
@@ -110,6 +121,7 @@ struct node_parameters {
         event_parameters event;
         allocate_parameters allocate;
         free_parameters free;
+        conditional_parameters conditional;
     };
     long long reserved_too;
 };

@@ -77,7 +77,11 @@ std::string operation_journal::name_of_stream(std::uint64_t id) {
     return streams_.emplace(id, "stream " + std::to_string(next)).first->second;
 }
 
+// Work within another operation counts as that one's.
 void operation_journal::issued(operation& what, std::span<const operation_pointer> after) {
+    if (what.within != nullptr) {
+        return;
+    }
     const std::lock_guard lock(mutex_);
     const std::size_t place = log_.operations.size();
     observe::operation_record& record = log_.operations.emplace_back();
@@ -107,11 +111,21 @@ void operation_journal::host_waited_for_all(std::optional<int> of) {
 }
 
 void operation_journal::describe(const operation& what, const operation_description& as) {
+    const operation* outermost = &what;
+    while (outermost->within != nullptr) {
+        outermost = outermost->within.get();
+    }
     const std::lock_guard every(all().mutex);
     for (operation_journal* const j : all().list) {
         const std::lock_guard lock(j->mutex_);
-        const auto at = j->places_.find(what.id);
+        const auto at = j->places_.find(outermost->id);
         if (at == j->places_.end()) {
+            continue;
+        }
+        if (outermost != &what) {
+            if (as.launch != 0) {
+                j->of_launches_[as.launch] = at->second.place;
+            }
             continue;
         }
         observe::operation_record& record = j->log_.operations[at->second.place];
@@ -147,10 +161,15 @@ void operation_journal::launched(std::uint64_t launch, const observe::launch_rec
 
 void operation_journal::add_costs(observe::operation_log& to) const {
     for (const auto& [launch, place] : of_launches_) {
+        observe::operation_record& o = to.operations[place];
+        o.blocks = o.warp_instructions = o.memory_bytes = 0;
+    }
+    for (const auto& [launch, place] : of_launches_) {
         if (const auto at = costs_.find(launch); at != costs_.end()) {
-            to.operations[place].blocks = at->second.blocks;
-            to.operations[place].warp_instructions = at->second.warp_instructions;
-            to.operations[place].memory_bytes = at->second.memory_bytes;
+            observe::operation_record& o = to.operations[place];
+            o.blocks += at->second.blocks;
+            o.warp_instructions += at->second.warp_instructions;
+            o.memory_bytes += at->second.memory_bytes;
         }
     }
 }
@@ -170,7 +189,7 @@ std::vector<observe::predicted_machine> operation_journal::predicted() {
         for (const auto& [launch, place] : of_launches_) {
             const auto at = costs_.find(launch);
             if (at != costs_.end() && k < at->second.predicted_seconds.size()) {
-                machines[k].seconds[place] = at->second.predicted_seconds[k];
+                machines[k].seconds[place] += at->second.predicted_seconds[k];
             }
         }
     }

@@ -72,7 +72,9 @@ void order_observer::issued(operation& what, std::span<const operation_pointer> 
             moments.push_back(o->moment.get());
         }
     }
-    what.moment = order_.issue(moments, what.device);
+    what.moment = what.within != nullptr && has_seen(*what.within)
+                      ? order_.issue_within(what.within->moment, moments, what.is_last_within)
+                      : order_.issue(moments, what.device);
     what.observed_by = number_;
 }
 
@@ -101,9 +103,14 @@ bool checks_order() noexcept { return current_order() != nullptr; }
 check::operation_note current_note() {
     const operation* const now = current_operation();
     const check::session* const s = current();
-    return now == nullptr ? check::operation_note{}
-                          : check::operation_note{now->moment, now->id, name_of_stream(now->stream),
-                                                  s != nullptr && s->all_memories().several() ? now->device : -1};
+    if (now == nullptr) {
+        return {};
+    }
+    return {.when = now->moment,
+            .id = now->id,
+            .stream = now->launched_by.empty() ? name_of_stream(now->stream) : "launched by " + now->launched_by,
+            .device = s != nullptr && s->all_memories().several() ? now->device : -1,
+            .launched_at = now->launched_at};
 }
 
 void transferred(std::string name, std::vector<check::touched_range> ranges) noexcept {

@@ -2,9 +2,11 @@
 #include "softgpu/runtime/accounts/predictions.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "softgpu/runtime/core/failure.hpp"
 
@@ -16,7 +18,11 @@ constexpr std::chrono::seconds patience{1};
 struct predicted_card {
     explicit predicted_card(predict::card c)
         : facts(std::move(c)),
-          l2(static_cast<std::uint64_t>(facts.l2_bytes), static_cast<std::uint64_t>(facts.l2_fetch)) {}
+          l2(static_cast<std::uint64_t>(facts.l2_bytes), static_cast<std::uint64_t>(facts.l2_fetch),
+             {.bytes = static_cast<std::uint64_t>(facts.l2_slice_bytes),
+              .load = 1 / facts.slice_loads,
+              .store = 1 / facts.slice_stores,
+              .atomic = 1 / facts.atomics_one_address}) {}
 
     predict::card facts;
     predict::device_l2 l2;
@@ -43,6 +49,10 @@ struct launch_prediction::sums {
     std::vector<double> cycles;       // by table, over all blocks
     std::uint64_t blocks = 0;
     std::vector<std::uint64_t> l1_bytes; // by card, of a block
+    std::vector<std::uint64_t> places;   // by card: blocks on the device at once
+    std::vector<predict::host_lines> host;
+    predict::meetings met;
+    std::atomic<std::uint64_t> begun = 0;
 };
 
 namespace {
@@ -51,15 +61,35 @@ class predicted_block final : public machine::block_trace {
 public:
     explicit predicted_block(launch_prediction::sums& to) : to_(to) {
         const auto& cards = all_predicted().cards;
+        const std::uint64_t number = to.begun++;
         l1_.reserve(cards.size());
         for (std::size_t k = 0; k < cards.size(); ++k) {
-            l1_.emplace_back(cards[k]->l2, to.l1_bytes[k]);
+            l1_.emplace_back(cards[k]->l2, to.l1_bytes[k], to.host, number % to.places[k]);
         }
     }
 
-    void touched(std::uint64_t line, unsigned sectors, unsigned lanes, machine::touch how) override {
+    void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes,
+                 machine::touch how) override {
         for (predict::block_l1& l1 : l1_) {
-            l1.touched(line, sectors, lanes, how);
+            l1.touched(warp, line, sectors, passes, how);
+        }
+    }
+
+    void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, machine::touch how) override {
+        for (predict::block_l1& l1 : l1_) {
+            l1.touched_local(warp, line, sectors, how);
+        }
+    }
+
+    void met(machine::meeting what, unsigned times) override {
+        switch (what) {
+        case machine::meeting::constant_words: met_.constant_words += times; break;
+        case machine::meeting::match_values:
+            ++met_.matches;
+            met_.match_values += times;
+            break;
+        case machine::meeting::shared_counts: met_.shared_counts += times; break;
+        case machine::meeting::shared_counters: met_.shared_counters += times; break;
         }
     }
 
@@ -73,16 +103,19 @@ public:
         for (std::size_t k = 0; k < own.size(); ++k) {
             to_.l1[k].loads += own[k].loads;
             to_.l1[k].l1_hits += own[k].l1_hits;
+            to_.l1[k].host_sectors += own[k].host_sectors;
         }
         for (std::size_t t = 0; t < cycles.size(); ++t) {
             to_.cycles[t] += cycles[t];
         }
+        to_.met += met_;
         ++to_.blocks;
     }
 
 private:
     launch_prediction::sums& to_;
     std::vector<predict::block_l1> l1_;
+    predict::meetings met_;
 };
 
 } // namespace
@@ -126,9 +159,11 @@ std::vector<observe::predicted_machine> predicted_machines() {
     return machines;
 }
 
-launch_prediction::launch_prediction(const predict::launch_shape& shape) : sums_(std::make_unique<sums>()) {
+launch_prediction::launch_prediction(const predict::launch_shape& shape, std::vector<predict::host_lines> host)
+    : sums_(std::make_unique<sums>()) {
     predicted_cards& all = all_predicted();
     sums_->shape = shape;
+    sums_->host = std::move(host);
     sums_->turn = std::unique_lock(all.launching, patience);
     sums_->l1.resize(all.cards.size());
     sums_->cycles.resize(all.tables.size());
@@ -137,6 +172,8 @@ launch_prediction::launch_prediction(const predict::launch_shape& shape) : sums_
             c->l2.begin();
         }
         sums_->l1_bytes.push_back(predict::l1_share(c->facts, shape));
+        sums_->places.push_back(static_cast<std::uint64_t>(c->facts.multiprocessors) *
+                                predict::resident_blocks(c->facts, shape));
     }
 }
 
@@ -162,10 +199,12 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
                                   .path_near = sums_->cycles[2 * k] / blocks,
                                   .path_far = sums_->cycles[2 * k + 1] / blocks,
                                   .warm = cards[k]->l2.warm(),
-                                  .cold = cards[k]->l2.cold()};
+                                  .cold = cards[k]->l2.cold(),
+                                  .met = sums_->met};
         for (predict::traffic* const t : {&work.warm, &work.cold}) {
             t->loads = sums_->l1[k].loads;
             t->l1_hits = sums_->l1[k].l1_hits;
+            t->host_sectors = sums_->l1[k].host_sectors;
         }
         made.push_back(predict::predict(cards[k]->facts, work));
     }

@@ -26,7 +26,8 @@ void load_predicted_cards(const std::vector<std::string>& files);
 // other one may wait for what this one does. Then it is not predicted.
 class launch_prediction final : public machine::launch_trace {
 public:
-    explicit launch_prediction(const predict::launch_shape& shape);
+    // `host`: memory of the host that kernels reach.
+    launch_prediction(const predict::launch_shape& shape, std::vector<predict::host_lines> host);
     ~launch_prediction() override;
     launch_prediction(const launch_prediction&) = delete;
     launch_prediction& operator=(const launch_prediction&) = delete;

@@ -14,7 +14,11 @@ namespace {
 
 thread_local error this_threads_last_error = error::success;
 
+// "Not ready" is an answer and no error: the last error stays (seen on an H200, runtime 13.0.96).
 error remember(error e) noexcept {
+    if (e == error::not_ready) {
+        return e;
+    }
     refused_launches::last_error_replaced();
     this_threads_last_error = e;
     return e;

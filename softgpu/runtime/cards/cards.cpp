@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table of cards. H100: read from one, driver 580; the others: NVIDIA's data sheets and the table of compute
-// capabilities in the CUDA programming guide.
+// capabilities in the CUDA programming guide. RTX 5090: memory and clocks as deviceQuery prints them
+// (github.com/NVIDIA/nccl/issues/1637), the boost clock of the data sheet; persisting L2 in the ratio of the RTX 4090.
 #include "softgpu/runtime/cards/cards.hpp"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ constexpr texture_limits kepler{.texture_1d = 65536,
                                 .surface_3d = {65536, 32768, 2048},
                                 .surface_layered = {65536, 32768}};
 
-constexpr std::array<card, 5> cards{{
+constexpr std::array<card, 6> cards{{
     {.key = "H100",
      .name = "NVIDIA H100 80GB HBM3",
      .major = 9,
@@ -89,6 +90,31 @@ constexpr std::array<card, 5> cards{{
      .async_engines = 3,
      .single_to_double_ratio = 2,
      .ecc = 1,
+     .limits = since_turing},
+    {.key = "RTX5090",
+     .name = "NVIDIA GeForce RTX 5090",
+     .major = 12,
+     .minor = 0,
+     .multiprocessors = 170,
+     .clock_khz = 2407000,
+     .memory_clock_khz = 14001000,
+     .memory_bus_bits = 512,
+     .memory_bytes = 33680457728,
+     .l2_bytes = 96 << 20,
+     .persisting_l2_bytes = 66 << 20,
+     .access_window_bytes = 134213632,
+     .shared_per_block = 48 << 10,
+     .shared_per_block_optin = 99 << 10,
+     .shared_per_multiprocessor = 100 << 10,
+     .reserved_shared_per_block = 1 << 10,
+     .shared_granularity = 128,
+     .registers_per_block = 65536,
+     .registers_per_multiprocessor = 65536,
+     .threads_per_multiprocessor = 1536,
+     .blocks_per_multiprocessor = 24,
+     .async_engines = 2,
+     .single_to_double_ratio = 64,
+     .ecc = 0,
      .limits = since_turing},
     {.key = "RTX4090",
      .name = "NVIDIA GeForce RTX 4090",

@@ -26,10 +26,13 @@ std::uint32_t max_dynamic_shared(const card& device, const machine::kernel_facts
 }
 
 std::uint32_t registers_of(const card& device, const machine::kernel_facts& facts) noexcept {
-    std::uint32_t most = most_registers;
+    std::uint32_t most = facts.maxnreg == 0 ? most_registers : std::min(facts.maxnreg, most_registers);
     if (facts.maxntid != 0) {
         const std::uint64_t warps = (facts.maxntid + warp - 1) / warp;
-        const std::uint64_t each = unsigned_of(device.registers_per_block) / (warps * warp);
+        const std::uint64_t together =
+            std::min(unsigned_of(device.registers_per_block),
+                     unsigned_of(device.registers_per_multiprocessor) / std::max(facts.least_blocks, 1u));
+        const std::uint64_t each = together / (warps * warp);
         most = std::min(most, static_cast<std::uint32_t>(each / 8 * 8));
     }
     return std::clamp(facts.registers, 1u, std::max(most, 1u));

@@ -51,6 +51,7 @@ void context::require_usable() const {
 }
 
 void context::finish_synchronization(locked& lock) {
+    ++synchronizations_;
     lock.unlock();
     hooks_.deliver(settings_);
     lock.lock();
@@ -112,12 +113,13 @@ operation_pointer context::issue(stream& on, operation_kind kind, std::function<
 
 operation_pointer context::issue_after(std::span<const operation_pointer> before, operation_kind kind,
                                        std::function<void()> work, int priority, std::uint64_t stream,
-                                       bool caller_waits) {
+                                       bool caller_waits, const operation_pointer& within) {
     auto made = std::make_shared<operation>();
     made->kind = kind;
     made->priority = priority;
     made->stream = stream;
     made->device = number_;
+    made->within = within;
     if (kind == operation_kind::device) {
         made->run = [this, work = std::move(work)] {
             if (!has_failed()) {

@@ -107,6 +107,8 @@ public:
     // Ends every synchronising call, after its wait: delivers records and printed text, then reports, that is throws, the
     // sticky error. Unlocks meanwhile.
     void finish_synchronization(locked& lock);
+    // How often the host has waited for the device.
+    [[nodiscard]] std::uint64_t synchronizations() const noexcept { return synchronizations_; }
     // Waits for all work of this device issued so far, then finish_synchronization().
     void synchronize(locked& lock);
     // The same for the work of all devices.
@@ -123,10 +125,10 @@ public:
     // functions test that themselves. `work` must not throw. Throws if the stream is capturing (core/capture_rules.hpp).
     operation_pointer issue(stream& on, operation_kind kind, std::function<void()> work,
                             const operation_pointer& also = nullptr, bool caller_waits = false);
-    // The same after these operations, independent of streams. `stream` is its id for reports.
+    // The same after these operations, independent of streams. `stream` is its id for reports, `within` as in `operation`.
     operation_pointer issue_after(std::span<const operation_pointer> before, operation_kind kind,
                                   std::function<void()> work, int priority, std::uint64_t stream,
-                                  bool caller_waits = false);
+                                  bool caller_waits = false, const operation_pointer& within = nullptr);
     operation_pointer mark(stream& on, const operation_pointer& also = nullptr) {
         return issue(on, operation_kind::mark, nullptr, also);
     }
@@ -155,6 +157,7 @@ private:
     device_group& group_;
     device_commons& commons_;
     int number_;
+    std::uint64_t synchronizations_ = 0;
     bool alone_;
     std::unique_ptr<device_state> state_;
     std::atomic<error> sticky_error_{error::success};

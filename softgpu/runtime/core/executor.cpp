@@ -299,6 +299,41 @@ void executor::wait(guard& lock, const operation_pointer& what) {
     }
 }
 
+void executor::run_within(const operation_pointer& what, std::span<const operation_pointer> after) {
+    {
+        const guard lock(mutex_);
+        what->id = ++last_id_;
+        what->at = stage::running;
+        for (operation_observer* const observer : observers_) {
+            observer->issued(*what, after);
+        }
+    }
+    const operation* const outer = std::exchange(running_operation, what.get());
+    const std::function<void()> work = std::move(what->run);
+    work();
+    running_operation = outer;
+    const guard lock(mutex_);
+    what->at = stage::done;
+    what->finished = clock::now();
+    for (operation_observer* const observer : observers_) {
+        observer->finished(*what);
+    }
+}
+
+operation_pointer executor::this_threads_operation() {
+    return running_operation == nullptr ? nullptr
+                                        : std::const_pointer_cast<operation>(running_operation->shared_from_this());
+}
+
+void executor::add_dependency(const operation_pointer& what, const operation_pointer& too) {
+    const guard lock(mutex_);
+    if (too->at != stage::done) {
+        too->after.push_back(what);
+        what->before.push_back(too);
+        ++what->pending;
+    }
+}
+
 void executor::wait(const operation_pointer& what) {
     require(!inside_host_function, error::not_permitted);
     if (what != nullptr) {

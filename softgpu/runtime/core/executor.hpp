@@ -59,6 +59,13 @@ public:
     void issue(const operation_pointer& what, std::span<const operation_pointer> before, bool caller_waits = false);
     // Throws not_permitted in a host function, which could wait for itself.
     void wait(const operation_pointer& what);
+    // Runs `what`, which is within the operation that this thread runs, now. `after`: those within the same one that it
+    // follows; they are over.
+    void run_within(const operation_pointer& what, std::span<const operation_pointer> after);
+    // The operation that this thread runs, or nullptr.
+    [[nodiscard]] static operation_pointer this_threads_operation();
+    // While `before` runs: `what`, which waits for it, also waits for `too`.
+    void add_dependency(const operation_pointer& what, const operation_pointer& too);
     // Waits for everything issued so far. Throws not_permitted in a host function.
     void wait_for_all();
     // The same for the operations of one device.

@@ -24,7 +24,9 @@ struct stream {
     std::uint64_t id = 0;
     launch_attribute_value window{}; // cudaStreamSetAttribute: stored, without an effect
     launch_attribute_value policy{};
-    operation_pointer last{};                  // the next operation runs after this one
+    operation_pointer last{}; // the next operation runs after this one
+    operation_pointer last_kernel{};
+    std::uint64_t last_kernel_at = 0;          // context::synchronizations() when it was launched
     std::shared_ptr<capture> capturing{};      // not nullptr: operations become nodes of this capture's graph
     std::vector<graph_node*> capture_before{}; // the next node comes after these
 

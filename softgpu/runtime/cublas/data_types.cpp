@@ -85,6 +85,19 @@ double rounded_to(rounding to, double x) {
     return x;
 }
 
+// Programs of CUDA 10 name a data type in the place of a type of computation; the two have no number in common.
+cublasComputeType_t computation_of(cublasComputeType_t compute) {
+    switch (static_cast<int>(compute)) {
+    case CUDA_R_16F: return CUBLAS_COMPUTE_16F;
+    case CUDA_R_32F:
+    case CUDA_C_32F: return CUBLAS_COMPUTE_32F;
+    case CUDA_R_64F:
+    case CUDA_C_64F: return CUBLAS_COMPUTE_64F;
+    case CUDA_R_32I: return CUBLAS_COMPUTE_32I;
+    default: return compute;
+    }
+}
+
 } // namespace
 
 rounding rounding_of(cublasComputeType_t compute, cublasMath_t math) {
@@ -103,6 +116,7 @@ std::optional<product_types> types_of(cudaDataType a, cudaDataType b, cudaDataTy
     if (a != b) {
         return {};
     }
+    compute = computation_of(compute);
     switch (compute) {
     case CUBLAS_COMPUTE_16F:
     case CUBLAS_COMPUTE_16F_PEDANTIC:

@@ -71,17 +71,19 @@ graph* end_capture(context& gpu, stream& s) {
         require(c->thread == std::this_thread::get_id(), error::stream_capture_wrong_thread);
     }
     bool joined = true;
-    gpu.streams().for_each_capturable([&](stream& other) {
-        if (other.capturing == c && &other != &s) {
-            joined =
-                joined && (c->status != capture_status::active || are_before(other.capture_before, s.capture_before));
-            other.capturing = nullptr;
-            other.capture_before.clear();
-        }
-    });
+    for (const auto& device : gpu.group().members()) {
+        device->streams().for_each_capturable([&](stream& other) {
+            if (other.capturing == c && &other != &s) {
+                joined = joined &&
+                         (c->status != capture_status::active || are_before(other.capture_before, s.capture_before));
+                other.capturing = nullptr;
+                other.capture_before.clear();
+            }
+        });
+        std::erase(device->streams().captures, c);
+    }
     s.capturing = nullptr;
     s.capture_before.clear();
-    std::erase(gpu.streams().captures, c);
     c->into->in_capture = false;
     const error result = c->status != capture_status::active ? error::stream_capture_invalidated
                          : joined                            ? error::success
@@ -98,7 +100,11 @@ graph* end_capture(context& gpu, stream& s) {
 }
 
 graph_node& capture_node(context& gpu, stream& on, node_type type) {
-    graph_node& made = add_node(gpu, *on.capturing->into, type, on.capture_before.data(), on.capture_before.size());
+    context& home = find_home(gpu, on.capturing->into);
+    graph_node& made = add_node(home, *on.capturing->into, type, on.capture_before.data(), on.capture_before.size());
+    if (&home != &gpu) {
+        made.device = &gpu;
+    }
     on.capture_before.assign(1, &made);
     return made;
 }
@@ -136,9 +142,6 @@ void wait_for_event(context& gpu, stream& on, event& e, unsigned flags) {
         }
         return;
     }
-    if (&home_of(gpu, &e) != &gpu) {
-        fail(error::not_supported, "a capture over streams of several devices is not supported");
-    }
     const std::shared_ptr<capture> c = e.captured;
     require(c->status != capture_status::invalidated, error::stream_capture_invalidated);
     require(c->status == capture_status::active, error::captured_event);
@@ -150,6 +153,9 @@ void wait_for_event(context& gpu, stream& on, event& e, unsigned flags) {
         invalidate(*c, error::stream_capture_merge);
     }
     on.capturing = c;
+    if (auto& captures = gpu.streams().captures; std::ranges::find(captures, c) == captures.end()) {
+        captures.push_back(c); // of a stream of another device
+    }
     for (graph_node* const n : e.captured_nodes) {
         if (std::ranges::find(on.capture_before, n) == on.capture_before.end()) {
             on.capture_before.push_back(n);
@@ -194,7 +200,7 @@ void update_capture_dependencies(context& gpu, stream* handle, graph_node* const
     require(s.capturing != nullptr, error::illegal_state);
     (void)is_capturing(s);
     for (std::size_t i = 0; i < count; ++i) {
-        require(checked(gpu, nodes[i]).owner == s.capturing->into);
+        require(checked(find_home(gpu, s.capturing->into), nodes[i]).owner == s.capturing->into);
     }
     if (flags == capture_dependencies_set) {
         s.capture_before.clear();

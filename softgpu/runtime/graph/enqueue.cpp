@@ -12,6 +12,7 @@
 #include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/device/run_grid.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 #include "softgpu/runtime/memory/allocations.hpp"
 #include "softgpu/runtime/memory/array_copies.hpp"
@@ -42,8 +43,12 @@ void enqueue_kernel(context& gpu, locked& lock, kernel_work work, void* const* a
     }
     const std::uint64_t number = journal::instance().next_launch();
     const function& what = *work.what;
-    const operation_pointer issued = gpu.issue(
-        on, operation_kind::device, [&gpu, number, work = std::move(work)] { run_kernel(gpu, work, number); });
+    work.follows_kernel =
+        on.last != nullptr && on.last == on.last_kernel && on.last_kernel_at == gpu.synchronizations();
+    const operation_pointer issued =
+        gpu.issue(on, operation_kind::device, [&gpu, number, work = std::move(work)] { run_grid(gpu, work, number); });
+    on.last_kernel = issued;
+    on.last_kernel_at = gpu.synchronizations();
     describe_kernel(*issued, what, number);
     if (launches_block()) {
         gpu.wait(lock, issued);

@@ -9,7 +9,9 @@
 #include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/device/run_grid.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
+#include "softgpu/runtime/graph/conditional.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
 #include "softgpu/runtime/graph/node_parameters.hpp"
 
@@ -21,8 +23,7 @@ constexpr unsigned long long all_flags =
 
 bool has_cycle(const graph& g) {
     return in_order(g).size() != g.nodes.size() || std::ranges::any_of(g.nodes, [](const auto& n) {
-               const auto* const child = std::get_if<child_work>(&n->work);
-               return child != nullptr && has_cycle(*child->own);
+               return std::ranges::any_of(inner_graphs(*n), [](const graph* inner) { return has_cycle(*inner); });
            });
 }
 
@@ -54,39 +55,42 @@ public:
     }
 
 private:
+    [[nodiscard]] context& device_of(const graph_node& n) const { return n.device == nullptr ? gpu_ : *n.device; }
+
     operation_pointer mark(const std::vector<operation_pointer>& before) {
         return gpu_.issue_after(before, operation_kind::mark, nullptr, on_.priority, on_.id);
     }
 
-    operation_pointer device(const std::vector<operation_pointer>& before, std::function<void()> work) {
-        return gpu_.issue_after(before, operation_kind::device, std::move(work), on_.priority, on_.id);
+    operation_pointer device(context& gpu, const std::vector<operation_pointer>& before, std::function<void()> work) {
+        return gpu.issue_after(before, operation_kind::device, std::move(work), on_.priority, on_.id);
     }
 
     operation_pointer issue(graph_node& n, std::vector<operation_pointer>& before) {
         if (!n.enabled) {
             return mark(before);
         }
+        context& gpu = device_of(n);
         if (const auto* const kernel = std::get_if<graph_kernel>(&n.work)) {
             const std::uint64_t number = journal::instance().next_launch();
             operation_pointer made =
-                device(before, [&gpu = gpu_, work = kernel->work, number] { run_kernel(gpu, *work, number); });
+                device(gpu, before, [&gpu, work = kernel->work, number] { run_grid(gpu, *work, number); });
             describe_kernel(*made, *kernel->work->what, number);
             return made;
         }
         if (const auto* const copy = std::get_if<copy_work>(&n.work)) {
-            operation_pointer made = device(before, [work = *copy] { run_copy(work); });
-            describe_copy(gpu_, *made, *copy);
+            operation_pointer made = device(gpu, before, [work = *copy] { run_copy(work); });
+            describe_copy(gpu, *made, *copy);
             return made;
         }
         if (const auto* const fill = std::get_if<fill_work>(&n.work)) {
-            operation_pointer made = device(before, [work = *fill] { run_fill(work); });
+            operation_pointer made = device(gpu, before, [work = *fill] { run_fill(work); });
             describe_fill(*made, *fill);
             return made;
         }
         if (const auto* const host = std::get_if<host_work>(&n.work)) {
-            operation_pointer made = gpu_.issue_after(
+            operation_pointer made = gpu.issue_after(
                 before, operation_kind::host,
-                [&gpu = gpu_, work = *host] {
+                [&gpu, work = *host] {
                     if (!gpu.has_failed()) {
                         work.run(work.user);
                     }
@@ -98,16 +102,19 @@ private:
         if (const auto* const child = std::get_if<child_work>(&n.work)) {
             return issue(*child->own, mark(before));
         }
+        if (n.type == node_type::conditional) {
+            return issue_conditional(gpu, n, before, on_.priority, on_.id);
+        }
         if (const auto* const event = std::get_if<event_work>(&n.work)) {
-            const auto& events = home_of(gpu_, event->what).state().events; // a wait may be for another device's event
+            const auto& events = home_of(gpu, event->what).state().events; // a wait may be for another device's event
             const auto at = events.find(event->what);
             if (at != events.end() && n.type == node_type::event_wait) {
-                before.push_back(gpu_.record_of(**at));
+                before.push_back(gpu.record_of(**at));
             }
             const bool records = at != events.end() && n.type == node_type::event_record;
             operation_pointer made =
                 records && (*at)->shared != nullptr
-                    ? gpu_.issue_after(before, operation_kind::host, gpu_.begin_record(**at), on_.priority, on_.id)
+                    ? gpu.issue_after(before, operation_kind::host, gpu.begin_record(**at), on_.priority, on_.id)
                     : mark(before);
             if (records) {
                 (*at)->recorded = made;
@@ -117,9 +124,9 @@ private:
         }
         if (const auto* const memory = std::get_if<memory_work>(&n.work)) {
             const bool allocates = n.type == node_type::allocate;
-            set_live(gpu_, *memory->what, allocates);
+            set_live(gpu, *memory->what, allocates);
             if (checking::checks_order()) {
-                return device(before, [&gpu = gpu_, base = memory->what->base, allocates] {
+                return device(gpu, before, [&gpu, base = memory->what->base, allocates] {
                     allocates ? checking::allocated_in_order(gpu.memory(), base, "allocation node")
                               : checking::freed_in_order(gpu.memory(), base, "free node");
                 });
@@ -176,7 +183,8 @@ executable_graph& instantiate(context& gpu, graph* from, unsigned long long flag
         result = instantiate_result::invalid_structure;
         fail(error::invalid_value);
     }
-    require(!has_memory_nodes(g) || *g.executables == 0);
+    require((!has_memory_nodes(g) && !has_conditional_nodes(g)) || *g.executables == 0);
+    require_valid_bodies(g);
     auto made = std::make_unique<executable_graph>();
     made->copy = copy_of(gpu, g, &made->of_original);
     made->siblings = g.executables;
@@ -188,14 +196,24 @@ executable_graph& instantiate(context& gpu, graph* from, unsigned long long flag
 
 void launch(context& gpu, executable_graph& e, stream& s) {
     if (is_capturing(s)) {
-        require(!has_memory_nodes(*e.copy), error::stream_capture_unsupported);
+        require(!has_memory_nodes(*e.copy) && !has_conditional_nodes(*e.copy), error::stream_capture_unsupported);
         child_work child{copy_of(gpu, *e.copy)};
         capture_node(gpu, s, node_type::graph).work = std::move(child);
         return;
     }
     require_memory_free(*e.copy, (e.flags & instantiate_auto_free) != 0);
     // Launches of the same executable graph run one after the other.
-    const operation_pointer begin = gpu.mark(s, e.last);
+    operation_pointer begin = gpu.mark(s, e.last);
+    if (auto conditions = reset_at_launch(*e.copy); !conditions.empty()) {
+        begin = gpu.issue_after(
+            {&begin, 1}, operation_kind::device,
+            [conditions = std::move(conditions)] {
+                for (const auto& c : conditions) {
+                    c->value = c->initial;
+                }
+            },
+            s.priority, s.id);
+    }
     e.last = issuer(gpu, s).issue(*e.copy, begin);
     s.last = e.last;
 }
@@ -237,8 +255,10 @@ update_information compare(context& gpu, const graph& now, const graph& next) {
         if (result != update_result::success) {
             return {result, &b, nullptr};
         }
-        if (const auto* const child = std::get_if<child_work>(&a.work)) {
-            const update_information inside = compare(gpu, *child->own, *std::get<child_work>(b.work).own);
+        const std::vector<graph*> within = inner_graphs(a);
+        const std::vector<graph*> within_next = inner_graphs(b);
+        for (std::size_t k = 0; k < within.size(); ++k) {
+            const update_information inside = compare(gpu, *within[k], *within_next[k]);
             if (inside.result != update_result::success) {
                 return inside;
             }
@@ -248,13 +268,19 @@ update_information compare(context& gpu, const graph& now, const graph& next) {
 }
 
 void update(graph& now, const graph& next, std::unordered_map<const graph_node*, graph_node*>& copies) {
+    now.conditions = next.conditions;
     for (std::size_t i = 0; i < now.nodes.size(); ++i) {
         graph_node& a = *now.nodes[i];
         const graph_node& b = *next.nodes[i];
         set_work(a, b);
         copies[&b] = &a;
-        if (const auto* const child = std::get_if<child_work>(&a.work)) {
-            update(*child->own, *std::get<child_work>(b.work).own, copies);
+        if (auto* const conditional = std::get_if<conditional_work>(&a.work)) {
+            conditional->on = std::get<conditional_work>(b.work).on;
+        }
+        const std::vector<graph*> within = inner_graphs(a);
+        const std::vector<graph*> within_next = inner_graphs(b);
+        for (std::size_t k = 0; k < within.size(); ++k) {
+            update(*within[k], *within_next[k], copies);
         }
     }
 }

@@ -147,6 +147,21 @@ void set_work(graph_node& node, const graph_node& next) {
     }
 }
 
+std::vector<graph*> inner_graphs(const graph_node& n) {
+    if (const auto* const child = std::get_if<child_work>(&n.work)) {
+        return {child->own.get()};
+    }
+    const auto* const conditional = std::get_if<conditional_work>(&n.work);
+    return conditional == nullptr ? std::vector<graph*>{} : conditional->given;
+}
+
+bool has_conditional_nodes(const graph& g) {
+    return std::ranges::any_of(g.nodes, [](const auto& n) {
+        const auto* const child = std::get_if<child_work>(&n->work);
+        return n->type == node_type::conditional || (child != nullptr && has_conditional_nodes(*child->own));
+    });
+}
+
 bool has_memory_nodes(const graph& g) {
     return std::ranges::any_of(g.nodes, [](const auto& n) {
         const auto* const child = std::get_if<child_work>(&n->work);
@@ -185,6 +200,13 @@ void copy_work_of(context& gpu, const graph_node& from, graph_node& to,
                   std::unordered_map<const graph_node*, graph_node*>* copies) {
     if (const auto* const child = std::get_if<child_work>(&from.work)) {
         to.work = child_work{copy_of(gpu, *child->own, copies)};
+    } else if (const auto* const conditional = std::get_if<conditional_work>(&from.work)) {
+        conditional_work own{conditional->on, conditional->type, {}, {}};
+        for (const auto& body : conditional->bodies) {
+            own.bodies.push_back(copy_of(gpu, *body, copies));
+            own.given.push_back(own.bodies.back().get());
+        }
+        to.work = std::move(own);
     } else if (const auto* const memory = std::get_if<memory_work>(&from.work)) {
         to.work = *memory;
     } else {
@@ -202,6 +224,7 @@ std::unique_ptr<graph> copy_of(context& gpu, const graph& g,
         graph_node& to = made->add(n->type);
         to.original = n.get();
         to.enabled = n->enabled;
+        to.device = n->device;
         own[n.get()] = &to;
         copy_work_of(gpu, *n, to, copies);
     }
@@ -217,6 +240,7 @@ std::unique_ptr<graph> copy_of(context& gpu, const graph& g,
         retain(*object, count);
         made->retained[object] += count;
     }
+    made->conditions = g.conditions;
     if (copies != nullptr) {
         copies->merge(own);
     }
@@ -231,14 +255,14 @@ void destroy(context& gpu, std::unique_ptr<graph> g, const operation_pointer& la
             release(gpu, *object, count, last);
         }
         for (const auto& n : all[k]->nodes) {
-            if (const auto* const child = std::get_if<child_work>(&n->work)) {
-                all.push_back(child->own.get());
-            }
+            std::ranges::copy(inner_graphs(*n), std::back_inserter(all));
         }
     }
     g.reset();
     if (memory) {
-        release_unreferenced(gpu, last);
+        for (const auto& device : gpu.group().members()) {
+            release_unreferenced(*device, last);
+        }
     }
 }
 

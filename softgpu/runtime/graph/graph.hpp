@@ -14,6 +14,7 @@
 
 #include "softgpu/runtime/abi/graph.hpp"
 #include "softgpu/runtime/core/context.hpp"
+#include "softgpu/runtime/device/conditions.hpp"
 #include "softgpu/runtime/graph/graph_memory.hpp"
 #include "softgpu/runtime/memory/copies.hpp"
 #include "softgpu/runtime/memory/fills.hpp"
@@ -38,6 +39,13 @@ struct child_work {
     std::unique_ptr<graph> own; // the node's copy
 };
 
+struct conditional_work {
+    std::shared_ptr<condition> on;
+    conditional_type type = conditional_type::if_else;
+    std::vector<std::unique_ptr<graph>> bodies;
+    std::vector<graph*> given; // the same, for the program
+};
+
 struct event_work {
     event* what = nullptr;
 };
@@ -60,12 +68,15 @@ struct edge {
 struct graph_node {
     graph* owner = nullptr;
     node_type type = node_type::empty;
-    std::variant<empty_work, graph_kernel, copy_work, fill_work, host_work, child_work, event_work, memory_work> work;
+    std::variant<empty_work, graph_kernel, copy_work, fill_work, host_work, child_work, event_work, memory_work,
+                 conditional_work>
+        work;
     std::vector<edge> before; // in the order in which they were added
     std::vector<edge> after;
     graph_node* original = nullptr; // the node that this one is a copy of
     std::uint64_t id = 0;
     bool enabled = true;        // false: a disabled node of an executable graph
+    context* device = nullptr;  // that of the captured stream, if it is not the graph's
     operation_pointer issued{}; // its operation, while a launch is being issued
 };
 
@@ -87,6 +98,7 @@ struct graph {
 
     std::shared_ptr<graph_handles> handles;
     std::vector<std::unique_ptr<graph_node>> nodes;
+    std::vector<std::shared_ptr<condition>> conditions;                    // whose handles it keeps valid
     std::unordered_map<user_object*, std::uint64_t> retained;              // references per object
     std::shared_ptr<unsigned> executables = std::make_shared<unsigned>(0); // number of executable graphs made from it
     bool in_capture = false;
@@ -129,6 +141,10 @@ std::unique_ptr<graph> copy_of(context& gpu, const graph& g,
                                std::unordered_map<const graph_node*, graph_node*>* copies = nullptr);
 // Destroys the graph; its memory and user objects are released after `last`.
 void destroy(context& gpu, std::unique_ptr<graph> g, const operation_pointer& last = nullptr);
+// The graphs within a node: its child graph, or the bodies of a conditional node.
+[[nodiscard]] std::vector<graph*> inner_graphs(const graph_node& n);
+// Whether the graph, or one within it, has conditional nodes.
+[[nodiscard]] bool has_conditional_nodes(const graph& g);
 // Whether it or a child graph has allocation or free nodes.
 [[nodiscard]] bool has_memory_nodes(const graph& g);
 // The nodes, each after all nodes before it. Empty if the edges form a cycle.

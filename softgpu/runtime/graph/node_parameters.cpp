@@ -138,6 +138,12 @@ update_result can_replace(context& gpu, const graph_node& now, const graph_node&
         return std::get<memory_work>(now.work).what == std::get<memory_work>(next.work).what
                    ? update_result::success
                    : update_result::parameters_changed;
+    case node_type::conditional: {
+        const auto& a = std::get<conditional_work>(now.work);
+        const auto& b = std::get<conditional_work>(next.work);
+        return a.type == b.type && a.bodies.size() == b.bodies.size() ? update_result::success
+                                                                      : update_result::parameters_changed;
+    }
     default: return update_result::success;
     }
 }

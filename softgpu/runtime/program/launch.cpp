@@ -98,6 +98,7 @@ void require_launchable(context& gpu, kernel_work& work) {
 void apply_limits(context& gpu, kernel_work& work) {
     work.stack_bytes = limit_or(gpu, limit::stack_bytes, work.stack_bytes);
     work.heap_bytes = limit_or(gpu, limit::heap_bytes, work.heap_bytes);
+    work.pending_launches = limit_or(gpu, limit::pending_launches, work.pending_launches);
 }
 
 std::vector<std::byte> pack_arguments(const machine::kernel_facts& facts, void* const* arguments) {
@@ -109,7 +110,19 @@ std::vector<std::byte> pack_arguments(const machine::kernel_facts& facts, void* 
     return block;
 }
 
-void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
+// Mapped memory of the host. Managed memory counts as the device's.
+std::vector<predict::host_lines> host_lines_of(const memory::device_memory& memory) {
+    constexpr std::uint64_t line = 128;
+    std::vector<predict::host_lines> found;
+    for (const memory::allocation& a : memory.list()) {
+        if (a.kind == memory::allocation_kind::host_mapped) {
+            found.push_back({a.base / line, (a.base + a.bytes + line - 1) / line});
+        }
+    }
+    return found;
+}
+
+void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch, const kernel_surroundings& around) {
     const kernel_image& image = work.image;
     const machine::kernel_facts& facts = *image.facts;
     const check::operation_note note = checking::current_note();
@@ -119,7 +132,9 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
                                                 .threads = count_of(work.block),
                                                 .shared_bytes = facts.static_shared_bytes + work.dynamic_shared_bytes,
                                                 .registers = registers_of(gpu.device(), facts),
-                                                .registers_32 = facts.registers_32});
+                                                .registers_32 = facts.registers_32,
+                                                .follows_kernel = work.follows_kernel},
+                          host_lines_of(gpu.memory()));
     }
     const machine::launch_request request{
         .grid = extent_of(work.grid),
@@ -140,7 +155,8 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
         .heap_bytes = work.heap_bytes,
         .deadlock_seconds = gpu.options().deadlock_seconds,
         .outside = [] { return executor::instance().others_may_run(); },
-        .trace = predicted && predicted->is_alone() ? &*predicted : nullptr,
+        .runtime = around.runtime,
+        .trace = predicted && predicted->is_alone() && !around.amid_another ? &*predicted : nullptr,
         .seed = seed_of(gpu.options(), launch)};
     observe::launch_record record{.kernel = work.what->demangled,
                                   .symbol = work.what->name,
@@ -152,7 +168,8 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
                                   .by_interval = {},
                                   .fault = {},
                                   .device = gpu.is_alone() ? -1 : gpu.number(),
-                                  .predictions = {}};
+                                  .predictions = {},
+                                  .launched_by = around.launched_by};
     const auto start = std::chrono::steady_clock::now();
     machine::launch_result result;
     {
@@ -174,6 +191,9 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch) {
     }
     if (result.error) {
         record.fault = result.error.message;
+        if (!around.launched_by.empty() && result.error.kind != machine::fault_kind::assertion) {
+            record.fault += "; launched by " + around.launched_by;
+        }
         gpu.set_sticky_error(error_of(result.error.kind));
         if (result.error.kind == machine::fault_kind::assertion) {
             std::fprintf(stderr, "%s\n", record.fault.c_str()); // as CUDA writes it

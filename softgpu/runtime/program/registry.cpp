@@ -163,6 +163,33 @@ function* registry::find_function(const void* host_or_handle) {
     return at == handles_.end() ? nullptr : at->second;
 }
 
+function* registry::find_function(const machine::module& in, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& binary : binaries_) {
+        for (const auto& [device, code] : binary->on) {
+            if (std::ranges::none_of(code.modules, [&](const auto& m) { return m.get() == &in; })) {
+                continue;
+            }
+            const auto is_wanted = [&](const function& f) { return f.binary == binary.get() && f.name == name; };
+            for (const auto& [host, f] : functions_) {
+                if (is_wanted(*f)) {
+                    return f.get();
+                }
+            }
+            const auto at = std::ranges::find_if(binary->nameless, [&](const auto& f) { return is_wanted(*f); });
+            if (at != binary->nameless.end()) {
+                return at->get();
+            }
+            binary->nameless.push_back(std::make_unique<function>());
+            function& made = *binary->nameless.back();
+            made.binary = binary.get();
+            made.name = name;
+            return &made;
+        }
+    }
+    return nullptr;
+}
+
 function_on_device& registry::load(function& f, context& gpu) {
     const std::lock_guard lock(mutex_);
     require(f.only_on < 0 || f.only_on == gpu.number(), error::invalid_resource_handle);
@@ -353,6 +380,9 @@ void registry::unload(context& gpu) {
     }
     for (const auto& binary : binaries_) {
         binary->on.erase(gpu.number());
+        for (const auto& f : binary->nameless) {
+            f->on.erase(gpu.number());
+        }
     }
 }
 

@@ -43,6 +43,7 @@ struct fat_binary {
     std::unique_ptr<machine::managed_variables> shared; // by the modules of several devices
     std::map<int, loaded_binary> on;                    // by device
     std::vector<std::unique_ptr<function>> retired;     // that no launch finds any more
+    std::vector<std::unique_ptr<function>> nameless;    // kernels that only kernels launch
 };
 
 struct kernel_image {
@@ -101,6 +102,8 @@ public:
 
     // By the kernel's stub or by handle; nullptr for any other address.
     [[nodiscard]] function* find_function(const void* host_or_handle);
+    // The kernel of this name in a loaded module, whether the host has a name for it or not. nullptr: there is none.
+    [[nodiscard]] function* find_function(const machine::module& in, const std::string& name);
     // The kernel on the device, with its code, loaded if it is not yet. Throws failure: invalid_resource_handle if it is of a
     // module of another device.
     function_on_device& load(function& f, context& gpu);

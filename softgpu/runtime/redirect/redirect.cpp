@@ -2,24 +2,25 @@
 // Programs and libraries that are linked with the static CUDA runtime, nvcc's default. `warpfold run` has this library loaded
 // before the program's constructors run. It finds the runtime's functions in the symbol tables of the program and of the
 // libraries that are loaded with it or later, and writes a jump to the same function of our libcudart at the start of each.
-// NVIDIA's runtime then never runs. A file whose symbol table is stripped is left as it is.
+// NVIDIA's runtime then never runs. A file whose symbol table is stripped is left as it is. A static cuBLAS leads to our cuBLAS,
+// and the shared runtime of CUDA 10, which packages bring under a name of their own, to our runtime.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "softgpu/runtime/redirect/cuda_10.hpp"
+#include "softgpu/runtime/redirect/symbols.hpp"
+
+namespace softgpu::redirect {
 namespace {
 
 #if defined(__x86_64__)
@@ -31,86 +32,14 @@ constexpr unsigned char jump_code[] = {0x50, 0x00, 0x00, 0x58, 0x00, 0x02, 0x1F,
 #endif
 constexpr std::size_t jump_bytes = sizeof jump_code + sizeof(std::uint64_t);
 
-// A file in memory, to be read.
-class mapped_file {
-public:
-    explicit mapped_file(const char* path) {
-        const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-        struct stat about {};
-        if (file >= 0 && ::fstat(file, &about) == 0 && about.st_size > 0) {
-            bytes_ = static_cast<std::size_t>(about.st_size);
-            void* const at = ::mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
-            data_ = at == MAP_FAILED ? nullptr : static_cast<const char*>(at);
-        }
-        if (file >= 0) {
-            ::close(file);
-        }
-    }
-    ~mapped_file() {
-        if (data_ != nullptr) {
-            ::munmap(const_cast<char*>(data_), bytes_);
-        }
-    }
-    mapped_file(const mapped_file&) = delete;
-    mapped_file& operator=(const mapped_file&) = delete;
-
-    // nullptr if the records are not inside the file.
-    template <class Record>
-    [[nodiscard]] const Record* at(std::uint64_t offset, std::uint64_t count) const {
-        const bool inside = data_ != nullptr && offset <= bytes_ && count <= (bytes_ - offset) / sizeof(Record);
-        return inside ? reinterpret_cast<const Record*>(data_ + offset) : nullptr;
-    }
-
-private:
-    const char* data_ = nullptr;
-    std::size_t bytes_ = 0;
-};
-
-struct symbol {
-    std::uint64_t address; // before the file was moved to its place
-    std::string_view name;
-};
-
-// The functions of a file's symbol table, in the order of their addresses; none if it does not name a call of CUDA.
-std::vector<symbol> functions_of(const mapped_file& file) {
-    std::vector<symbol> found;
-    const auto* const header = file.at<Elf64_Ehdr>(0, 1);
-    if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_shentsize != sizeof(Elf64_Shdr)) {
-        return found;
-    }
-    const auto* const sections = file.at<Elf64_Shdr>(header->e_shoff, header->e_shnum);
-    for (unsigned i = 0; sections != nullptr && i < header->e_shnum; ++i) {
-        const Elf64_Shdr& s = sections[i];
-        if (s.sh_type != SHT_SYMTAB || s.sh_link >= header->e_shnum) {
-            continue;
-        }
-        const std::uint64_t count = s.sh_size / sizeof(Elf64_Sym);
-        const auto* const symbols = file.at<Elf64_Sym>(s.sh_offset, count);
-        const Elf64_Shdr& texts = sections[s.sh_link];
-        const auto* const names = file.at<char>(texts.sh_offset, texts.sh_size);
-        if (symbols == nullptr || names == nullptr || texts.sh_size == 0 || names[texts.sh_size - 1] != '\0') {
-            continue;
-        }
-        if (::memmem(names, texts.sh_size, "cudaGetErrorString", 18) == nullptr) {
-            continue; // most files: do not look at every symbol
-        }
-        found.reserve(count);
-        for (std::uint64_t k = 0; k < count; ++k) {
-            const bool function = ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC;
-            if (function && symbols[k].st_shndx != SHN_UNDEF && symbols[k].st_name < texts.sh_size) {
-                found.push_back({symbols[k].st_value, names + symbols[k].st_name});
-            }
-        }
-    }
-    std::sort(found.begin(), found.end(), [](const symbol& a, const symbol& b) { return a.address < b.address; });
-    return found;
-}
-
 bool is_a_call(std::string_view name) { return name.starts_with("cuda") || name.starts_with("__cuda"); }
 
-bool defines(const std::vector<symbol>& functions, std::string_view name) {
-    return std::any_of(functions.begin(), functions.end(), [&](const symbol& s) { return s.name == name; });
+// cuBLASLt is another library.
+bool is_of_cublas(std::string_view name) { return name.starts_with("cublas") && !name.starts_with("cublasLt"); }
+
+// Texture references ended with CUDA 11, which began with the call for persisting L2.
+bool is_cuda_10(const std::vector<symbol>& functions) {
+    return defines(functions, "cudaBindTexture") && !defines(functions, "cudaCtxResetPersistingL2Cache");
 }
 
 // CUDA 12 has both forms of this call, CUDA 13 one.
@@ -133,38 +62,76 @@ bool write_jump(std::uint64_t from, const void* to) {
     return ::mprotect(pages, bytes, PROT_READ | PROT_EXEC) == 0;
 }
 
-// Redirects the static runtime of one loaded file, if it has one.
-void redirect(const char* path, std::uint64_t moved_by) {
-    const mapped_file file(path);
-    const std::vector<symbol> functions = functions_of(file);
-    if (!defines(functions, "cudaGetErrorString")) {
-        return;
-    }
-    const char* const name = runtime_of(functions);
-    void* const ours = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (ours == nullptr) {
-        std::fprintf(stderr, "softgpu: %s is linked with the static CUDA runtime, and our %s is not there\n", path,
-                     name);
-        return;
-    }
+// Writes a jump to target_of(name) at the start of each function, if that gives one. Returns how many.
+template <class Target>
+unsigned lead_away(const std::vector<symbol>& functions, symbol_table table, std::uint64_t moved_by,
+                   Target&& target_of) {
+    const bool padded = table == symbol_table::all;
     unsigned redirected = 0;
     for (std::size_t i = 0; i < functions.size(); ++i) {
-        if (!is_a_call(functions[i].name)) {
+        const void* const target = target_of(functions[i].name);
+        if (target == nullptr) {
             continue;
         }
-        const void* const target = ::dlsym(ours, functions[i].name.data());
         std::size_t next = i;
         while (next < functions.size() && functions[next].address == functions[i].address) {
             ++next;
         }
-        const bool room = next == functions.size() || functions[next].address - functions[i].address >= jump_bytes;
-        if (target != nullptr && room && write_jump(moved_by + functions[i].address, target)) {
-            ++redirected;
+        // Padding up to the next function counts, but a table of exported functions may not name the next one.
+        const bool room =
+            functions[i].bytes >= jump_bytes ||
+            (padded && next != functions.size() && functions[next].address - functions[i].address >= jump_bytes);
+        redirected += room && write_jump(moved_by + functions[i].address, target) ? 1 : 0;
+    }
+    return redirected;
+}
+
+// One of our libraries; nullptr, and a line, if it is not there.
+void* our_library(const char* name, const char* path, const char* what) {
+    void* const ours = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (ours == nullptr) {
+        std::fprintf(stderr, "softgpu: %s has %s, and our %s is not there\n", path, what, name);
+    }
+    return ours;
+}
+
+void explain(const char* path, unsigned redirected, const char* what, const char* name) {
+    if (std::getenv("SOFTGPU_EXPLAIN") != nullptr) {
+        std::fprintf(stderr, "softgpu: %s: %u functions of its %s lead to our %s\n", path, redirected, what, name);
+    }
+}
+
+// Redirects the static runtime and the static cuBLAS of one loaded file, if it has them.
+void redirect(const char* path, std::uint64_t moved_by) {
+    const mapped_file file(path);
+    const std::vector<symbol> functions = functions_of(file, symbol_table::all);
+    if (defines(functions, "cudaGetErrorString")) {
+        const bool old = is_cuda_10(functions);
+        const char* const name = old ? "libcudart.so.12" : runtime_of(functions);
+        if (void* const ours = our_library(name, path, "the static CUDA runtime")) {
+            const auto target = [&](std::string_view f) -> const void* {
+                return !is_a_call(f) ? nullptr : old ? form_of_cuda_10(f, ours) : ::dlsym(ours, f.data());
+            };
+            explain(path, lead_away(functions, symbol_table::all, moved_by, target), "static CUDA runtime", name);
         }
     }
-    if (std::getenv("SOFTGPU_EXPLAIN") != nullptr) {
-        std::fprintf(stderr, "softgpu: %s: %u functions of its static CUDA runtime lead to our %s\n", path, redirected,
-                     name);
+    if (defines(functions, "cublasCreate_v2")) {
+        const char* const name = "libcublas.so.12";
+        if (void* const ours = our_library(name, path, "a static cuBLAS")) {
+            const auto target = [&](std::string_view f) { return is_of_cublas(f) ? ::dlsym(ours, f.data()) : nullptr; };
+            explain(path, lead_away(functions, symbol_table::all, moved_by, target), "static cuBLAS", name);
+        }
+    }
+}
+
+// Redirects the shared runtime of CUDA 10 that a package brings.
+void redirect_cuda_10(const char* path, std::uint64_t moved_by) {
+    constexpr symbol_table exported = symbol_table::exported;
+    const mapped_file file(path);
+    const char* const name = "libcudart.so.12";
+    if (void* const ours = our_library(name, path, "the runtime of CUDA 10")) {
+        const auto target = [&](std::string_view f) { return is_a_call(f) ? form_of_cuda_10(f, ours) : nullptr; };
+        explain(path, lead_away(functions_of(file, exported), exported, moved_by, target), "CUDA 10", name);
     }
 }
 
@@ -175,11 +142,7 @@ std::vector<const link_map*>& seen() {
 }
 
 // Shared libraries of CUDA, ours among them, define the same functions.
-bool is_a_cuda_library(const char* path) {
-    const std::string_view name(path);
-    const std::string_view last = name.substr(name.rfind('/') + 1); // all of it if there is no folder
-    return last.starts_with("libcuda") || last.starts_with("libsoftgpu");
-}
+bool is_a_cuda_library(std::string_view last) { return last.starts_with("libcuda") || last.starts_with("libsoftgpu"); }
 
 void redirect_new_files() {
     std::vector<const link_map*> present;
@@ -189,7 +152,11 @@ void redirect_new_files() {
     for (const link_map* const file : present) {
         if (std::find(seen().begin(), seen().end(), file) == seen().end()) {
             const bool program = file == present.front();
-            if (program || !is_a_cuda_library(file->l_name)) {
+            const std::string_view name(file->l_name);
+            const std::string_view last = name.substr(name.rfind('/') + 1); // all of it if there is no folder
+            if (is_runtime_of_cuda_10(last)) {
+                redirect_cuda_10(file->l_name, file->l_addr);
+            } else if (program || !is_a_cuda_library(last)) {
                 redirect(program ? "/proc/self/exe" : file->l_name, file->l_addr);
             }
         }
@@ -230,3 +197,4 @@ bool has_room(const unsigned char* code) {
 }
 
 } // namespace
+} // namespace softgpu::redirect

@@ -101,6 +101,62 @@ __global__ void __cluster_dims__(2, 1, 1) may_end(int* out) {
     }
 }
 
+__device__ std::uint32_t at_rank(std::uint32_t barrier, unsigned rank) {
+    std::uint32_t at;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(barrier), "r"(rank));
+    return at;
+}
+
+// A fence makes a relaxed arrival order what came before the fence.
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) init_not_released(int*) {
+    __shared__ alignas(8) std::uint64_t barrier;
+    const cg::cluster_group cluster = cg::this_cluster();
+    const std::uint32_t own = shared_of(&barrier);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(own) : "memory");
+        if (Fixed) {
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+    }
+    __syncthreads();
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+    if (cluster.block_rank() == 0) {
+        wait(own);
+    } else if (threadIdx.x == 0) {
+        const std::uint32_t at = at_rank(own, 0);
+        // clang-format off
+        asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(at)); // FINDING(init_not_released): race in shared memory
+        // clang-format on
+    }
+}
+
+// Block 0 may end before block 1 arrives at its barrier, unless it waits for the arrival.
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) last_arrival(int*) {
+    __shared__ alignas(8) std::uint64_t barrier;
+    const cg::cluster_group cluster = cg::this_cluster();
+    const std::uint32_t own = shared_of(&barrier);
+    if (threadIdx.x == 0) {
+        start(own);
+    }
+    cluster.sync();
+    if (cluster.block_rank() == 1) {
+        if (threadIdx.x == 0) {
+            const std::uint32_t at = at_rank(own, 0);
+            // clang-format off
+            asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(at)); // FINDING(last_arrival): race in shared memory
+            // clang-format on
+        }
+    } else if (Fixed) {
+        wait(own);
+    } else {
+        for (int k = 0; k < 100; ++k) {
+            __nanosleep(1000);
+        }
+    }
+}
+
 // It has ended.
 template <bool Fixed>
 __global__ void __cluster_dims__(2, 1, 1) has_ended(int* out) {
@@ -183,6 +239,51 @@ __global__ void __cluster_dims__(2, 1, 1) not_there(int* out) {
     cluster.sync();
 }
 
+__device__ alignas(128) unsigned map_in_global[32]; // zeros
+
+// Thread 0 sets all fields of a map of one dimension, and copies by it.
+template <bool Releases, bool Acquires>
+__device__ void make_and_use_map(int* out) {
+    __shared__ alignas(128) int s[threads];
+    s[threadIdx.x] = 1;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x != 0) {
+        return;
+    }
+    const void* const map = map_in_global;
+    asm volatile("tensormap.replace.tile.rank.global.b1024.b32 [%0], 0;\n"
+                 "tensormap.replace.tile.box_dim.global.b1024.b32 [%0], 0, %1;\n"
+                 "tensormap.replace.tile.global_dim.global.b1024.b32 [%0], 0, %1;\n"
+                 "tensormap.replace.tile.element_stride.global.b1024.b32 [%0], 0, 1;\n"
+                 "tensormap.replace.tile.elemtype.global.b1024.b32 [%0], 3;" ::"l"(map),
+                 "r"(threads)
+                 : "memory");
+    // clang-format off
+    asm volatile("tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;" ::"l"(map), "l"(out) : "memory"); // FINDING(map_not_released): missing fence.proxy.tensormap
+    // clang-format on
+    if (Releases) {
+        asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
+    }
+    if (Acquires) {
+        asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+    }
+    // clang-format off
+    asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];" ::"l"(map), "r"(0), "r"(shared_of(s)) : "memory"); // FINDING(map_not_acquired): missing fence.proxy.tensormap
+    // clang-format on
+    asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+template <bool Fixed>
+__global__ void map_not_released(int* out) {
+    make_and_use_map<Fixed, true>(out);
+}
+
+template <bool Fixed>
+__global__ void map_not_acquired(int* out) {
+    make_and_use_map<true, Fixed>(out);
+}
+
 } // namespace
 
 #define LAUNCH(kernel, blocks)                                                                                         \
@@ -204,10 +305,14 @@ int main(int count, char** arguments) {
     LAUNCH(both_write, 2)
     LAUNCH(relaxed, 2)
     LAUNCH(may_end, 2)
+    LAUNCH(init_not_released, 2)
+    LAUNCH(last_arrival, 2)
     LAUNCH(has_ended, 2)
     LAUNCH(copy_without_proxy_fence, 1)
     LAUNCH(still_read, 1)
     LAUNCH(not_there, 2)
+    LAUNCH(map_not_released, 1)
+    LAUNCH(map_not_acquired, 1)
     cudaDeviceSynchronize();
     cudaFree(out);
     return 0;

@@ -193,6 +193,33 @@ __global__ void remake(const CUtensorMap* from, CUtensorMap* to, void* address) 
                  : "memory");
 }
 
+// A map of zeros in which every field is set, as Triton makes them.
+__global__ void make(CUtensorMap* to, void* address) {
+    __shared__ alignas(128) CUtensorMap map;
+    reinterpret_cast<int*>(&map)[threadIdx.x] = 0;
+    __syncwarp();
+    if (threadIdx.x == 0) {
+        asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %4;\n"
+                     "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\n"
+                     "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 0, %1;\n"
+                     "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, 4;\n"
+                     "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, %2;\n"
+                     "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %2;\n"
+                     "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %3;\n"
+                     "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;\n"
+                     "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;\n"
+                     "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 3;\n"
+                     "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;" ::"r"(shared_of(&map)),
+                     "r"(edge), "r"(side), "l"(std::uint64_t{side * sizeof(int)}), "l"(address)
+                     : "memory");
+    }
+    __syncwarp();
+    asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+                 "[%0], [%1], 128;" ::"l"(to),
+                 "r"(shared_of(&map))
+                 : "memory");
+}
+
 __global__ void read_by(const CUtensorMap* map, int* out) {
     __shared__ alignas(128) int tile[4][edge];
     __shared__ alignas(8) std::uint64_t barrier;
@@ -246,6 +273,55 @@ std::vector<int> taken(const int* from, std::size_t n) {
 int at(const std::vector<int>& v, int k) { return v[static_cast<std::size_t>(k)]; }
 
 } // namespace
+
+// What hardware cannot do is refused, also where only the low bits of an argument would be in range.
+void refuse_wrong_maps(int* tensor) {
+    struct arguments {
+        int type = CU_TENSOR_MAP_DATA_TYPE_INT32;
+        cuuint32_t rank = 2;
+        std::uintptr_t address = 0;
+        cuuint64_t size[5] = {side, side, 1, 1, 1};
+        cuuint64_t stride[4] = {side * sizeof(int), 0, 0, 0};
+        cuuint32_t box[5] = {edge, edge, 1, 1, 1};
+        cuuint32_t steps[5] = {1, 1, 1, 1, 1};
+        int interleave = 0;
+        int swizzle = 0;
+        int promotion = 0;
+        int fill = 0;
+    };
+    const auto encode = entry<encode_tiled_call>("cuTensorMapEncodeTiled");
+    const auto refuses = [&](void (*change)(arguments&)) {
+        arguments a;
+        a.address = reinterpret_cast<std::uintptr_t>(tensor);
+        change(a);
+        CUtensorMap map{};
+        return encode(&map, static_cast<CUtensorMapDataType>(a.type), a.rank, reinterpret_cast<void*>(a.address),
+                      a.size, a.stride, a.box, a.steps, static_cast<CUtensorMapInterleave>(a.interleave),
+                      static_cast<CUtensorMapSwizzle>(a.swizzle), static_cast<CUtensorMapL2promotion>(a.promotion),
+                      static_cast<CUtensorMapFloatOOBfill>(a.fill)) == CUDA_ERROR_INVALID_VALUE;
+    };
+    CHECK(!refuses([](arguments&) {}));
+    CHECK(refuses([](arguments& a) { a.type = 256 + CU_TENSOR_MAP_DATA_TYPE_INT32; }));
+    CHECK(refuses([](arguments& a) { a.rank = 0; }));
+    CHECK(refuses([](arguments& a) { a.rank = 256 + 2; }));
+    CHECK(refuses([](arguments& a) { a.address += 8; }));
+    CHECK(refuses([](arguments& a) { a.size[1] = 0; }));
+    CHECK(refuses([](arguments& a) { a.size[1] = (1ull << 32) + 1; }));
+    CHECK(refuses([](arguments& a) { a.stride[0] += 8; }));
+    CHECK(refuses([](arguments& a) { a.stride[0] = 1ull << 40; }));
+    CHECK(refuses([](arguments& a) { a.box[1] = 0; }));
+    CHECK(refuses([](arguments& a) { a.box[1] = 257; }));
+    CHECK(refuses([](arguments& a) { a.box[1] = (1u << 16) + edge; }));
+    CHECK(refuses([](arguments& a) { a.box[0] = 2; }));
+    CHECK(refuses([](arguments& a) { a.steps[1] = 0; }));
+    CHECK(refuses([](arguments& a) { a.steps[1] = 9; }));
+    CHECK(refuses([](arguments& a) { a.steps[1] = 256 + 1; }));
+    CHECK(refuses([](arguments& a) { a.interleave = 256; }));
+    CHECK(refuses([](arguments& a) { a.swizzle = 256; }));
+    CHECK(refuses([](arguments& a) { a.swizzle = CU_TENSOR_MAP_SWIZZLE_32B; })); // the box is 64 bytes wide
+    CHECK(refuses([](arguments& a) { a.promotion = 256; }));
+    CHECK(refuses([](arguments& a) { a.fill = 256; }));
+}
 
 int main() {
     constexpr std::size_t n = side * side;
@@ -321,6 +397,7 @@ int main() {
     }
 
     reset();
+    refuse_wrong_maps(in);
     CUtensorMap moved = map_of(out, edge, edge);
     const auto replace = entry<replace_address_call>("cuTensorMapReplaceAddress");
     CHECK(replace(&moved, in) == CUDA_SUCCESS);
@@ -333,11 +410,17 @@ int main() {
     CUtensorMap* maps = nullptr;
     CUDA(cudaMalloc(&maps, 2 * sizeof(CUtensorMap)));
     CUDA(cudaMemcpy(maps, &first, sizeof(first), cudaMemcpyHostToDevice));
-    remake<<<1, 32>>>(maps, maps + 1, in);
-    read_by<<<1, threads>>>(maps + 1, out);
-    const std::vector<int> read = taken(out, 4 * edge);
-    for (int k = 0; k < 4 * edge; ++k) {
-        CHECK(at(read, k) == (1 + k / edge) * side + k % edge);
+    for (const bool from_zeros : {false, true}) {
+        if (from_zeros) {
+            make<<<1, 32>>>(maps + 1, in);
+        } else {
+            remake<<<1, 32>>>(maps, maps + 1, in);
+        }
+        read_by<<<1, threads>>>(maps + 1, out);
+        const std::vector<int> read = taken(out, 4 * edge);
+        for (int k = 0; k < 4 * edge; ++k) {
+            CHECK(at(read, k) == (1 + k / edge) * side + k % edge);
+        }
     }
     CUDA(cudaFree(maps));
     CUDA(cudaFree(in));

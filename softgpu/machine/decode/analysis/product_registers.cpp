@@ -15,12 +15,20 @@ namespace {
 
 bool is_product(const ptx::instruction& i) { return i.op == opcode::wgmma && i.has(suffix::mma_async); }
 
-// Of a register or a constant.
-bool is_copy(const ptx::instruction& i) {
-    return i.op == opcode::mov && !i.predicate && i.operands.size() == 2 && i.operands[0].kind == operand_kind::reg &&
-           i.operands[1].kind != operand_kind::vector;
+// Of registers or constants; it may also pack two registers into one, or unpack one.
+bool is_copy(const ptx::instruction& i) { return i.op == opcode::mov && !i.predicate && i.operands.size() == 2; }
+
+template <class Body>
+void each_register(const ptx::operand& o, Body&& body) {
+    if (o.kind == operand_kind::reg) {
+        body(o.reg);
+    }
+    for (const ptx::operand& e : o.elements) {
+        if (e.kind == operand_kind::reg) {
+            body(e.reg);
+        }
+    }
 }
-bool is_register_copy(const ptx::instruction& i) { return is_copy(i) && i.operands[1].kind == operand_kind::reg; }
 
 } // namespace
 
@@ -104,9 +112,19 @@ void product_registers::step(state& s, std::uint32_t n, bool notes) {
         return;
     }
     // The compiler may move results from register to register; ptxas makes one of them.
-    if (is_register_copy(i) && s.result_of[i.operands[1].reg] != 0) {
-        s.result_of[i.operands[0].reg] = s.result_of[i.operands[1].reg];
-        s.written[i.operands[0].reg] = s.written[i.operands[1].reg];
+    std::uint32_t copied_result = 0;
+    bool copies_written = false;
+    if (is_copy(i)) {
+        each_register(i.operands[1], [&](std::uint32_t reg) {
+            copied_result = std::max(copied_result, s.result_of[reg]);
+            copies_written = copies_written || s.written[reg];
+        });
+    }
+    if (copied_result != 0) {
+        each_register(i.operands[0], [&](std::uint32_t reg) {
+            s.result_of[reg] = copied_result;
+            s.written[reg] = copies_written;
+        });
         return;
     }
     std::vector<std::uint32_t> written;
@@ -126,7 +144,7 @@ void product_registers::step(state& s, std::uint32_t n, bool notes) {
         s.result_of[reg] = i.predicate ? s.result_of[reg] : 0;
         s.factor[reg] = i.predicate && s.factor[reg];
         // It also puts copies of constants and registers behind a fence that the source has behind them.
-        s.written[reg] = is_register_copy(i) ? s.written[i.operands[1].reg] : !is_copy(i);
+        s.written[reg] = is_copy(i) ? copies_written : true;
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/code/tensor_kinds.hpp"
 #include "softgpu/machine/code/warpgroup_check.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
@@ -187,6 +188,9 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         }
         look.more = (fm.has(suffix::cta) ? fence_within_block : 0u) |
                     (i.op == opcode::membar || fm.has(suffix::sc) ? fence_is_sc : 0u);
+        if (fm.has(suffix::tensormap_generic)) {
+            look.more |= fm.has(suffix::acquire) ? fence_acquires_map : fence_releases_maps;
+        }
         look.run = handlers_.check_fence;
         return look;
     default: return look;
@@ -227,6 +231,11 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         site.element_bytes = site.bytes;
         site.elements = 1;
         site.used = site.space == access_space::global ? 1 : 0;
+        if (i.op == opcode::stmatrix) {
+            site.is_matrix = true;
+            site.is_transposed = fm.has(suffix::trans);
+            site.values = decoded.places;
+        }
     } else if (object) {
         site.element_bytes = 8;
         site.bytes = 8;

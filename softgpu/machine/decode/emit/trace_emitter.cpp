@@ -8,6 +8,7 @@
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
 #include "softgpu/machine/decode/analysis/waiting_loops.hpp"
 #include "softgpu/machine/trace.hpp"
+#include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
 
@@ -35,8 +36,53 @@ void trace_emitter::after(std::uint32_t n, std::uint32_t end) {
     }
 }
 
+instruction& trace_emitter::emit_before(handler run, const instruction& decoded, std::uint64_t bytes, unsigned what) {
+    instruction& t = code_.emit(run, decoded.source);
+    t.a = decoded.a;
+    t.width[1] = decoded.width[1];
+    t.immediate = decoded.immediate;
+    t.more = static_cast<std::uint32_t>(bytes & 0xFF) | what << 8;
+    return t;
+}
+
+bool trace_emitter::counts_in_shared(const ptx::instruction& i) const {
+    if ((i.op != opcode::red && i.op != opcode::atom) || !i.has(suffix::add) ||
+        (i.type() != suffix::u32 && i.type() != suffix::s32)) {
+        return false;
+    }
+    const ptx::operand& addend = i.operands.back();
+    if (addend.kind != ptx::operand_kind::integer || addend.bits != 1) {
+        return false;
+    }
+    if (i.op == opcode::red || i.operands.front().kind != ptx::operand_kind::reg) {
+        return true;
+    }
+    bool is_read = false;
+    for (const ptx::instruction& other : f_.instructions) {
+        program::visit_registers(other, [&](std::uint32_t reg, program::use how) {
+            is_read = is_read || (how == program::use::read && reg == i.operands.front().reg);
+        });
+    }
+    return !is_read;
+}
+
 void trace_emitter::before_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
+    if (in_waiting_loop_) {
+        return;
+    }
     const instruction_class what = cost_of(i).what;
+    const std::uint64_t width = std::uint64_t{ptx::bytes_of(fm.type[0])} * fm.vector;
+    if (what == instruction_class::constant && i.space() == suffix::const_) {
+        emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::constant_words));
+    } else if (i.op == opcode::match && fm.has(suffix::any)) {
+        emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::match_values)).width[1] =
+            static_cast<std::uint8_t>(width);
+    } else if (what == instruction_class::shared_atomic && counts_in_shared(i)) {
+        emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::shared_counts));
+    } else if (what == instruction_class::local && (i.op == opcode::ld || i.op == opcode::st)) {
+        emit_before(points_.before_local, decoded, width,
+                    static_cast<unsigned>(i.op == opcode::st ? touch::store : touch::load));
+    }
     if (what != instruction_class::global_load && what != instruction_class::global_store &&
         what != instruction_class::global_atomic) {
         return;
@@ -54,12 +100,8 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
                       : what == instruction_class::global_atomic ? touch::atomic
                       : past_l1                                  ? touch::load_past_l1
                                                                  : touch::load;
-    const std::uint64_t bytes = copies ? i.operands.at(2).bits : std::uint64_t{ptx::bytes_of(fm.type[0])} * fm.vector;
-    instruction& t = code_.emit(copies ? points_.before_copy : points_.before_access, decoded.source);
-    t.a = decoded.a;
-    t.width[1] = decoded.width[1];
-    t.immediate = decoded.immediate;
-    t.more = static_cast<std::uint32_t>(bytes & 0xFF) | static_cast<std::uint32_t>(how) << 8;
+    instruction& t = emit_before(copies ? points_.before_copy : points_.before_access, decoded,
+                                 copies ? i.operands.at(2).bits : width, static_cast<unsigned>(how));
     if (copies) {
         t.d = decoded.more;
         t.places = decoded.places;

@@ -31,6 +31,11 @@ public:
 private:
     // The block is in a loop that waits for others. How often such a loop runs says nothing about hardware.
     [[nodiscard]] bool only_waits(std::uint32_t b) const;
+    // An atomic addition of 1 to a word of shared memory whose result nothing reads: ptxas makes one addition for all lanes
+    // that have the same word (ATOMS.POPC.INC).
+    [[nodiscard]] bool counts_in_shared(const ptx::instruction& i) const;
+    // Emits one of points_ that takes the instruction's address.
+    instruction& emit_before(handler run, const instruction& decoded, std::uint64_t bytes, unsigned what);
     [[nodiscard]] bool is_barrier_of_all(std::uint32_t n) const;
     // Straight code from `first` to the next barrier, which is the first instruction of the next piece.
     void begin_piece(std::uint32_t first, std::uint32_t end);

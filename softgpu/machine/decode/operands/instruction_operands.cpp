@@ -128,6 +128,10 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
         return;
     case opcode::membar:
     case opcode::fence:
+        if (!i.operands.empty()) { // fence.proxy.tensormap.acquire
+            address(i.operands[0], fm, d);
+        }
+        return;
     case opcode::trap:
     case opcode::brkpt:
     case opcode::pmevent:
@@ -298,6 +302,8 @@ void operand_layout::details(const ptx::instruction& i, const form& fm, instruct
             d.b = constants_.immediate(context_.shared_window, 8);
         } else if (fm.space == suffix::local) {
             d.b = constants_.immediate(context_.local_window, 8);
+        } else if (fm.space == suffix::param) {
+            d.b = constants_.parameter_address(0);
         }
         return;
     default: break;

@@ -69,8 +69,11 @@ place operand_layout::address_of(const operand& o, unsigned bytes, std::int64_t 
     case symbol_value::kind::function:
     case symbol_value::kind::local: return constants_.immediate(s.value + static_cast<std::uint64_t>(offset), bytes);
     case symbol_value::kind::parameter:
+        if (bytes == 4) { // within the parameters; cvta.param makes an address of it
+            return constants_.immediate(s.value + static_cast<std::uint64_t>(offset), bytes);
+        }
         if (bytes != 8) {
-            throw ptx::error(o.where, "the address of '" + o.name + "' takes 64 bits");
+            throw ptx::error(o.where, "the address of '" + o.name + "' takes 32 or 64 bits");
         }
         return constants_.parameter_address(s.value + static_cast<std::uint64_t>(offset));
     default: unknown(o);

@@ -206,6 +206,15 @@ const instruction* subtract_base(const instruction* i, std::byte* frame, warp* w
     return i + 1;
 }
 
+// cvta.param: `mov.b32` of a parameter's name gives its place within the parameters, which begin at b; `mov.b64` its address.
+const instruction* add_parameters(const instruction* i, std::byte* frame, warp* w) {
+    map_lanes(
+        w->mask, written<std::uint64_t>(frame, i->d),
+        [](std::uint64_t a, std::uint64_t b) { return a >> 32 == 0 ? a + b : a; }, read<std::uint64_t>(w, i->a),
+        read<std::uint64_t>(w, i->b));
+    return i + 1;
+}
+
 enum class window { shared, cluster, local, global };
 
 template <window W>
@@ -276,7 +285,7 @@ handler choose_convert(const form& f) {
         if (f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::local) {
             return f.has(suffix::to) ? subtract_base : add_base;
         }
-        return copy<std::uint64_t>;
+        return f.space == suffix::param && !f.has(suffix::to) ? add_parameters : copy<std::uint64_t>;
     case opcode::mapa: return f.space == suffix::none ? map_address<true> : map_address<false>;
     case opcode::getctarank: return f.space == suffix::none ? rank_of_address<true> : rank_of_address<false>;
     case opcode::isspacep:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// wgmma: each warp of a warpgroup forms its 16 rows of D when it comes to the instruction; PTX allows any moment up to the
-// wait. How sums are rounded: docs/tensor-cores.md.
+// wgmma: the last of a warpgroup's four warps that comes to the instruction forms the rows of all four; PTX allows any moment
+// up to the wait. How sums are rounded: docs/tensor-cores.md.
 #include <optional>
 
 #include "softgpu/machine/code/warpgroup_plan.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/matrix/columns.hpp"
 #include "softgpu/machine/handlers/matrix/whole_warp.hpp"
+#include "softgpu/machine/run/warp/warpgroup.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -191,16 +192,32 @@ bool run_product(product& p, std::byte* frame) {
     return true;
 }
 
-const instruction* multiply_warpgroup(const instruction* i, std::byte* frame, warp* w) {
-    return whole_warp(i, frame, w, [&] {
-        if ((w->index | (warpgroup_warps - 1)) >= w->owner->warps) {
-            raise(w, i, fault_kind::trap, "wgmma in a warp that is not of a whole warpgroup of four", w->mask);
-            return false;
-        }
+// The rows of one warp, all of whose live lanes are here. Returns where it goes on.
+const instruction* multiply_rows(const instruction* i, warp* w) {
+    const auto body = [&] {
         ++w->counts->matrix_products;
         product p(i, w);
-        return run_product(p, frame);
-    });
+        return run_product(p, w->frame);
+    };
+    if ((w->live & ~w->mask) != 0) [[unlikely]] {
+        return gather_and_run(i, w, body);
+    }
+    return body() ? i + 1 : nullptr;
+}
+
+const instruction* multiply_warpgroup(const instruction* i, std::byte* /*frame*/, warp* w) {
+    const instruction* next = nullptr;
+    if (!gather_warpgroup(w, i, &next)) {
+        return next;
+    }
+    for (warp* const m : warpgroup_of(w)) {
+        const instruction* const after = multiply_rows(i, m);
+        if (after == nullptr) {
+            return nullptr;
+        }
+        (m == w ? next : m->pc) = after;
+    }
+    return next;
 }
 
 // fence, commit_group, wait_group: products are complete already.

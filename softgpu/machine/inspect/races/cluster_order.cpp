@@ -20,7 +20,7 @@ check::release_graph::word phase_of(const warp* w, std::uint32_t phase) {
 
 } // namespace
 
-void note_cluster_arrival(const warp* w) {
+void note_cluster_arrival(const warp* w, bool relaxed) {
     const launch_state& l = *w->host->launch;
     if (!l.check_races) {
         return;
@@ -29,6 +29,14 @@ void note_cluster_arrival(const warp* w) {
     check::release_graph& graph = l.checks->graph;
     const std::lock_guard lock(graph.mutex());
     auto& record = record_of(b);
+    if (relaxed) {
+        each_lane(w->mask, [&](unsigned lane) {
+            if (const std::uint32_t fence = record.fence_of[w->index * lanes + lane]; fence != 0) {
+                graph.attach(phase_of(w, b.group->phase), record, fence - 1, 1u << lane, false);
+            }
+        });
+        return;
+    }
     b.checks->clock.close(w->index);
     const std::uint32_t made = graph.add_release(record, b.checks->clock, w->index, false);
     graph.attach(phase_of(w, b.group->phase), record, made, w->mask, false);

@@ -7,7 +7,7 @@
 namespace softgpu::machine {
 
 // The running split arrives, and releases what its lanes have done.
-void note_cluster_arrival(const warp* w);
+void note_cluster_arrival(const warp* w, bool relaxed);
 // The running split goes on behind the barrier's wait. To be called before its lanes count as not at the barrier.
 void note_cluster_wait(const warp* w);
 

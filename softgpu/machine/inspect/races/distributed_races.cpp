@@ -7,6 +7,7 @@
 #include "softgpu/check/launch_checks.hpp"
 #include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
+#include "softgpu/machine/inspect/products.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/inspect/uninitialized.hpp"
 #include "softgpu/machine/state/distributed_place.hpp"
@@ -23,6 +24,17 @@ constexpr const char* distributed_race = "race in shared memory";
 constexpr const char* without_order = "two blocks of a cluster use one word without an order between them";
 constexpr const char* not_there_yet =
     "an asynchronous copy to this word is under way: nobody has waited for its mbarrier";
+constexpr const char* product_reads_it =
+    "wgmma.mma_async of this block may still read the word: no wgmma.wait_group in between";
+
+const access_site* site_of(const block& b, stamp s) {
+    return b.checks->sites->by_id[check::site_of(s)].load(std::memory_order_acquire);
+}
+
+bool releases(const block& b, stamp s) {
+    const access_site* const site = site_of(b, s);
+    return site != nullptr && site->releases;
+}
 
 // An earlier access, found in the stamps of the memory of `where`.
 struct earlier {
@@ -30,6 +42,10 @@ struct earlier {
     event when; // in the times of global memory
     stamp mark = 0;
     bool wrote = false;
+    bool releases = false; // the access itself: who has acquired what it released comes behind it, too
+
+    // The time that a release must cover.
+    [[nodiscard]] event signalled() const { return {when.time - (releases ? 1 : 0), when.warp, when.lane}; }
 };
 
 bool may_go_together(const access_site& now, stamp s, bool wrote) {
@@ -55,21 +71,17 @@ bool is_ordered(const earlier& e, const warp* w, unsigned lane) {
         return false;
     }
     check::release_graph& graph = w->host->launch->checks->graph;
-    if (graph.is_covered(e.block, e.when, *b.checks->record, w->index, lane, b.checks->released[w->index])) {
+    if (graph.is_covered(e.block, e.signalled(), *b.checks->record, w->index, lane, b.checks->released[w->index])) {
         return true;
     }
     const std::lock_guard lock(graph.mutex());
-    return graph.is_ordered(e.block, e.when, *b.checks->record, [&](event by) {
+    return graph.is_ordered(e.block, e.signalled(), *b.checks->record, [&](event by) {
         if (by.time >> check::serial_time_bits != b.checks->clock.serial()) {
             return true;
         }
         by.time -= b.view->global_offset;
         return b.checks->clock.is_ordered(by, w->index, lane);
     });
-}
-
-const access_site* site_of(const block& b, stamp s) {
-    return b.checks->sites->by_id[check::site_of(s)].load(std::memory_order_acquire);
 }
 
 void report_pair(launch_state& l, const block& where, std::uint64_t at, const char* message, const access_facts& now,
@@ -117,9 +129,30 @@ void compare_remote(const access_site& now, const warp* w, unsigned lane, const 
     earlier e{w->host->launch->checks->block_of(check::time_of(s) >> check::serial_time_bits),
               {check::time_of(s), check::warp_of(s), check::lane_of(s)},
               s,
-              wrote};
+              wrote,
+              releases(where, s)};
     if (e.block != ~0ull) {
         compare(now, w, lane, where, at, byte_mask, e);
+    }
+}
+
+// The write `now`, and the products of wgmma that read the word in its own block.
+void compare_products(const access_site& now, const warp* w, unsigned lane, const block& where, std::uint64_t at,
+                      stamp s) {
+    const auto in_global = [&](event e) {
+        e.time += where.view->global_offset;
+        return earlier{where.linear, e, s, false};
+    };
+    const product_reads found = unordered_products(where, at, [&](const event& e) {
+        const earlier before = in_global(e);
+        return before.when.time >> check::serial_time_bits != where.checks->clock.serial() ||
+               is_ordered(before, w, lane);
+    });
+    if (found.under_way || found.waited) {
+        report_pair(*w->host->launch, where, at, found.under_way ? product_reads_it : without_order,
+                    {access_text(now), {now.function, now.source}, w->owner->linear, thread_of(w, lane), {}},
+                    site_of(where, s),
+                    in_global(found.waited.value_or(event{where.view->time, check::warp_of(s), check::lane_of(s)})));
     }
 }
 
@@ -133,6 +166,10 @@ void compare_own(const access_site& now, const warp* w, unsigned lane, block& wh
     const std::uint64_t in_global = time + where.view->global_offset;
     earlier e{where.linear, {in_global, check::warp_of(s), check::lane_of(s)}, s, wrote};
     if (check::is_under_way(s, where.checks->started)) {
+        if (!wrote && is_product(where, s)) {
+            compare_products(now, w, lane, where, at, s);
+            return;
+        }
         report_pair(*w->host->launch, where, at, not_there_yet,
                     {access_text(now), {now.function, now.source}, w->owner->linear, thread_of(w, lane), {}},
                     site_of(where, s), e);
@@ -253,11 +290,11 @@ void check_end_of_block(block& b) {
             if (by == ~0ull || by == b.linear) {
                 continue;
             }
-            const earlier e{by, {check::time_of(s), check::warp_of(s), check::lane_of(s)}, s, wrote};
+            const earlier e{by, {check::time_of(s), check::warp_of(s), check::lane_of(s)}, s, wrote, releases(b, s)};
             bool known = false;
             if (b.checks->record != nullptr) {
                 const std::lock_guard lock(graph.mutex());
-                known = graph.is_ordered(by, e.when, *b.checks->record, [](const event&) { return true; });
+                known = graph.is_ordered(by, e.signalled(), *b.checks->record, [](const event&) { return true; });
             }
             if (!known) {
                 const access_site* const site = site_of(b, s);

@@ -110,7 +110,8 @@ void meet_signal(launch_state& l, block_checks& reader, std::uint64_t at) {
         reader.met = operations.unordered(l.checks->record(), serial);
         reader.met_serial = serial;
     }
-    if (reader.met != nullptr && (reader.met->reader == nullptr || reader.met->reader->is_signal(written, true))) {
+    if (reader.met != nullptr && !l.checks->is_below(*reader.met) &&
+        (reader.met->reader == nullptr || reader.met->reader->is_signal(written, true))) {
         operations.meet(l.checks->record(), reader.met.get());
         reader.met_serial = 0;
     }

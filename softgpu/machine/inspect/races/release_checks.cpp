@@ -5,9 +5,11 @@
 #include <mutex>
 
 #include "softgpu/check/launch_checks.hpp"
+#include "softgpu/machine/code/tensor_kinds.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/bulk_checks.hpp"
 #include "softgpu/machine/inspect/races/operation_races.hpp"
+#include "softgpu/machine/inspect/tensor_map_checks.hpp"
 #include "softgpu/machine/state/distributed_place.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
@@ -21,7 +23,7 @@ check::release_graph::block_record& record_of(block& b) {
     return *b.checks->record;
 }
 
-const instruction* check_fence(const instruction* i, std::byte* /*frame*/, warp* w) {
+const instruction* check_fence(const instruction* i, std::byte* frame, warp* w) {
     launch_state& l = *w->host->launch;
     if (!l.check_races) {
         return i + 1;
@@ -29,6 +31,9 @@ const instruction* check_fence(const instruction* i, std::byte* /*frame*/, warp*
     if ((i->more & fence_is_async_proxy) != 0) {
         note_proxy_fence(w);
         return i + 1;
+    }
+    if ((i->more & (fence_releases_maps | fence_acquires_map)) != 0) {
+        note_map_fence(i, frame, w, (i->more & fence_acquires_map) != 0);
     }
     block& b = *w->owner;
     check::release_graph& graph = l.checks->graph;

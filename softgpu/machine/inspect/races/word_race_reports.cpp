@@ -4,7 +4,9 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "softgpu/machine/inspect/products.hpp"
 #include "softgpu/machine/inspect/races/word_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/memory/peers.hpp"
@@ -26,35 +28,75 @@ constexpr const char* without_syncwarp = "two lanes of a warp use one word witho
 
 const char* word_access::kind() const { return in_global_ ? global_race : shared_race; }
 
-const std::byte* word_access::memory() const {
-    return in_global_ ? reinterpret_cast<const std::byte*>(at_) : b_.shared + at_;
-}
-
-[[gnu::no_sanitize("thread")]] std::uint64_t word_access::in_memory() const {
-    std::uint64_t value = 0;
-    if (!in_global_ || memory::peers::find_reachable(*l_.memory, at_, width())) {
-        const std::byte* const from = memory();
-        for (unsigned k = 0; k < width(); ++k) {
-            value |= std::uint64_t{std::to_integer<std::uint8_t>(from[k])} << (8 * k);
+[[gnu::no_sanitize("thread")]] std::uint32_t word_access::in_memory(std::uint64_t at, unsigned bytes) const {
+    std::uint32_t value = 0;
+    if (!in_global_ || memory::peers::find_reachable(*l_.memory, at, bytes)) {
+        const std::byte* const from = in_global_ ? reinterpret_cast<const std::byte*>(at) : b_.shared + at;
+        for (unsigned k = 0; k < bytes; ++k) {
+            value |= std::to_integer<std::uint32_t>(from[k]) << (8 * k);
         }
     }
     return value;
 }
 
-std::optional<std::uint64_t> word_access::in_register() const {
+std::optional<std::uint32_t> word_access::in_matrix(unsigned offset) const {
+    if ((w_->live & ~w_->mask) != 0) {
+        return std::nullopt; // lanes that have not come yet
+    }
+    constexpr unsigned side = 8;
+    const auto element = [&](unsigned row, unsigned column) {
+        const unsigned from = site_.is_transposed ? column * side + row : row * side + column;
+        std::uint16_t e;
+        std::memcpy(&e, lanes_at(frame_, w_, site_.values[lane_ / side]) + from * sizeof(e), sizeof(e));
+        return std::uint32_t{e};
+    };
+    return element(lane_ % side, offset / 2) | element(lane_ % side, offset / 2 + 1) << 16;
+}
+
+std::optional<std::uint32_t> word_access::in_register(unsigned offset) const {
     if (site_.verb != access_verb::store || site_.element_bytes == 0) {
         return std::nullopt;
     }
-    const place p = site_.values != nullptr ? site_.values[offset_ / site_.element_bytes] : site_.value;
-    if (p == nowhere) {
-        return std::nullopt;
+    if (site_.is_matrix) {
+        return in_matrix(offset);
     }
-    const std::byte* const base = (p & in_constants) != 0 ? w_->constants : frame_;
-    std::uint64_t value = 0;
-    std::memcpy(&value,
-                base + (p & ~in_constants) + std::size_t{lane_} * site_.value_width + offset_ % site_.element_bytes,
-                std::min<unsigned>(width(), site_.value_width));
+    std::uint32_t value = 0;
+    const unsigned step = std::min<unsigned>(site_.element_bytes, 4);
+    for (unsigned k = 0; k < width(); k += step) {
+        const place p = site_.values != nullptr ? site_.values[(offset + k) / site_.element_bytes] : site_.value;
+        if (p == nowhere) {
+            return std::nullopt;
+        }
+        std::memcpy(reinterpret_cast<std::byte*>(&value) + k,
+                    lanes_at(frame_, w_, p) + std::size_t{lane_} * site_.value_width +
+                        (offset + k) % site_.element_bytes,
+                    std::min<unsigned>(step, site_.value_width));
+    }
     return value;
+}
+
+std::optional<std::string> word_access::register_text() const {
+    std::vector<std::uint32_t> words;
+    const unsigned element = std::max<unsigned>(site_.element_bytes, 4);
+    for (unsigned k = offset_ - offset_ % element; words.size() < element / 4; k += 4) {
+        const std::optional<std::uint32_t> word = in_register(k);
+        if (!word) {
+            return std::nullopt;
+        }
+        words.push_back(*word);
+    }
+    return value_text(words, site_);
+}
+
+std::string word_access::memory_text(const access_site& site) const {
+    std::vector<std::uint32_t> words;
+    if (site.element_bytes <= 4) {
+        return value_text({in_memory()}, site);
+    }
+    for (unsigned k = 0; k < site.element_bytes; k += 4) {
+        words.push_back(in_memory(at_ - at_ % site.element_bytes + k, 4));
+    }
+    return value_text(words, site);
 }
 
 bool word_access::loses(stamp s) {
@@ -63,16 +105,18 @@ bool word_access::loses(stamp s) {
     }
     lost_value lost;
     lost.one_instruction = is_same_instruction(s);
-    lost.value = in_register();
+    lost.value = register_text();
+    const std::optional<std::uint32_t> value = in_register();
+    std::optional<std::uint32_t> value_before = in_memory();
     const unsigned own = lane_;
     if (lost.one_instruction) {
         lane_ = check::lane_of(s); // it has not written yet; its register tells
-        lost.value_before = in_register();
+        value_before = in_register();
         lane_ = own;
     } else {
-        lost.value_before = in_memory();
+        lost.value_before = memory_text(*site_before(s));
     }
-    if (lost.value == lost.value_before) {
+    if (value == value_before) {
         return false;
     }
     lost.site = &site_;
@@ -109,10 +153,8 @@ void word_access::report_lost() {
     what.allocation = shared_variable(l_, at_);
     access_facts now{access_text(*lost.site), stands_at, b_.linear, lost.thread, {}};
     access_facts before{access_text(*lost.site_before), place_before, b_.linear, lost.thread_before, {}};
-    now.value = lost.value ? std::optional(value_text(*lost.value, *lost.site)) : std::nullopt;
-    if (lost.value_before && !lost.one_instruction) {
-        before.value = value_text(*lost.value_before, *lost.site_before);
-    }
+    now.value = lost.value;
+    before.value = lost.value_before;
     report(l_, std::move(what), now, &before);
 }
 
@@ -129,8 +171,7 @@ void word_access::report_under_way(stamp s) {
 }
 
 void word_access::report_read_under_way(stamp s) {
-    const access_site* const site = site_before(s);
-    if (site != nullptr && site->function->instructions[site->source].op == ptx::opcode::wgmma) {
+    if (is_product(b_, s)) {
         report_copy(s, "race with wgmma",
                     "shared memory is written while wgmma.mma_async may still read it: no wgmma.wait_group in between");
     } else {
@@ -151,7 +192,9 @@ void word_access::report_copy(stamp s, const char* kind, const char* message) {
     what.allocation = shared_variable(l_, at_);
     const access_site* const copy = site_before(s);
     const access_facts now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
-    const access_facts before{copy != nullptr ? "copy of " + std::to_string(copy->bytes) + " bytes" : "a copy",
+    const access_facts before{copy == nullptr     ? "a copy"
+                              : is_product(b_, s) ? "wgmma.mma_async"
+                                                  : "copy of " + std::to_string(copy->bytes) + " bytes",
                               place_before(s),
                               b_.linear,
                               check::warp_of(s) * lanes + check::lane_of(s),
@@ -161,7 +204,7 @@ void word_access::report_copy(stamp s, const char* kind, const char* message) {
 }
 
 void word_access::report_race(stamp s, bool of_write) {
-    const std::optional<std::uint64_t> value = in_register();
+    const std::optional<std::uint32_t> value = in_register();
     const bool one_instruction = of_write && is_same_instruction(s);
     bool same_value = false;
     if (one_instruction) {
@@ -205,8 +248,8 @@ void word_access::report_race(stamp s, bool of_write) {
     what.address = in_global_ ? hexadecimal(at_) : "shared memory + " + std::to_string(at_);
     what.allocation = in_global_ ? l_.checks->owner.all_memories().describe(at_) : shared_variable(l_, at_);
     access_facts now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
-    now.value = value                             ? std::optional(value_text(*value, site_))
-                : site_.verb == access_verb::load ? std::optional(value_text(in_memory(), site_))
+    now.value = value                             ? register_text()
+                : site_.verb == access_verb::load ? std::optional(memory_text(site_))
                                                   : std::nullopt;
     const access_site* const earlier = site_before(s);
     access_facts before{earlier != nullptr ? access_text(*earlier)
@@ -221,7 +264,7 @@ void word_access::report_race(stamp s, bool of_write) {
         before.is_one_thread = false;
     }
     if (of_write && !one_instruction) {
-        before.value = value_text(in_memory(), earlier != nullptr ? *earlier : site_);
+        before.value = memory_text(earlier != nullptr ? *earlier : site_);
     }
     report(l_, std::move(what), now, &before);
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "softgpu/check/shadow/under_way.hpp"
+#include "softgpu/machine/inspect/products.hpp"
 #include "softgpu/machine/inspect/races/operation_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 
@@ -63,8 +64,13 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
         written = 0;
     }
     if (!in_global_ && check::may_be_under_way(read)) { // a product or a copy to global memory reads it
-        const bool still = check::is_under_way(read, b_.checks->started);
-        if (writes && still) {
+        bool still = check::is_under_way(read, b_.checks->started);
+        if (still && is_product(b_, read)) {
+            still = look_at_products(read, writes);
+            if (writes && !still) {
+                __atomic_store_n(&read_now, 0, __ATOMIC_RELAXED);
+            }
+        } else if (writes && still) {
             report_read_under_way(read);
         }
         if (writes || !still) {
@@ -98,6 +104,28 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
         note_read(read, mine);
         __atomic_store_n(&read_now, read, __ATOMIC_RELAXED);
     }
+}
+
+bool word_access::look_at_products(stamp read, bool writes) {
+    const product_reads found =
+        unordered_products(b_, at_, [&](const event& e) { return !writes || is_known(e) || follows_wait(e); });
+    if (writes && found.under_way) {
+        report_read_under_way(read);
+    } else if (found.waited) {
+        report_race(stamp_of_wait(*found.waited, read), false);
+    }
+    return found.under_way;
+}
+
+stamp word_access::stamp_of_wait(const event& e, stamp read) {
+    constexpr stamp site_bits = static_cast<stamp>(check::most_sites) << check::site_shift;
+    return static_cast<stamp>(e.time << check::time_shift) | (read & site_bits) |
+           static_cast<stamp>(e.warp) << check::warp_shift |
+           static_cast<stamp>(check::spread::lanes) << check::kind_shift | check::bytes_bits;
+}
+
+bool word_access::follows_wait(const event& e) const {
+    return is_released_directly(b_.linear, e) || is_released(b_.linear, e);
 }
 
 bool word_access::is_own_block(stamp s) const {
@@ -140,6 +168,9 @@ void word_access::look_at_operations(stamp s, bool of_write, unsigned byte_mask)
         return;
     }
     const check::operation_record& other = *known.met;
+    if (l_.checks->was_launched_after(other, s, of_write)) {
+        return;
+    }
     const bool other_signals = other.reader != nullptr && other.reader->is_signal(s, of_write);
     if (site_.strength != strength::plain && (other_signals || other.reader == nullptr)) {
         if (of_write) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/module/source_place.hpp"
@@ -49,6 +50,11 @@ private:
     [[nodiscard]] bool has_acquired_since(std::uint64_t time) const;
     [[nodiscard]] bool has_acquired() const;
 
+    // `read` is of a product of wgmma. Reports a write that no warp's wait for it precedes; returns whether it is under way.
+    bool look_at_products(stamp read, bool writes);
+    [[nodiscard]] static stamp stamp_of_wait(const event& e, stamp read);
+    [[nodiscard]] bool follows_wait(const event& e) const;
+
     [[nodiscard]] const access_site* site_before(stamp s) const;
     [[nodiscard]] instruction_place place_before(stamp s) const;
     [[nodiscard]] instruction_place own_place() const { return {site_.function, site_.source}; }
@@ -57,13 +63,18 @@ private:
     [[nodiscard]] bool has_enough(stamp s) const;
     void note_read(stamp& read, stamp mine) const;
 
-    [[nodiscard]] const std::byte* memory() const;
     // Bytes of the word that the access has.
     [[nodiscard]] unsigned width() const { return site_.bytes < 4 ? site_.bytes : 4; }
     // Others may write it at the same time.
-    [[nodiscard]] std::uint64_t in_memory() const;
-    // The value that the lane stores.
-    [[nodiscard]] std::optional<std::uint64_t> in_register() const;
+    [[nodiscard]] std::uint32_t in_memory() const { return in_memory(at_, width()); }
+    [[nodiscard]] std::uint32_t in_memory(std::uint64_t at, unsigned bytes) const;
+    // The word that the lane stores, at this offset of its access.
+    [[nodiscard]] std::optional<std::uint32_t> in_register(unsigned offset) const;
+    [[nodiscard]] std::optional<std::uint32_t> in_register() const { return in_register(offset_); }
+    [[nodiscard]] std::optional<std::uint32_t> in_matrix(unsigned offset) const;
+    // The whole element as text.
+    [[nodiscard]] std::optional<std::string> register_text() const;
+    [[nodiscard]] std::string memory_text(const access_site& site) const;
 
     // Lanes of a warp write different values to a word of shared memory: an error only where the word is read.
     bool loses(stamp s);

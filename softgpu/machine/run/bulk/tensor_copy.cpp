@@ -10,6 +10,7 @@
 #include "softgpu/machine/code/reduction.hpp"
 #include "softgpu/machine/code/tensor_kinds.hpp"
 #include "softgpu/machine/inspect/bulk_checks.hpp"
+#include "softgpu/machine/inspect/tensor_map_checks.hpp"
 #include "softgpu/machine/run/bulk/targets.hpp"
 #include "softgpu/machine/run/bulk/tensor_walk.hpp"
 
@@ -115,6 +116,7 @@ const instruction* each_tile(const instruction* i, warp* w, const char* verb, Ma
         const auto m = read_map(i, w, l, map_at(lane), im2col, lane.coordinates());
         fine = m.has_value();
         if (fine) {
+            check_map_use(i, w, l, map_at(lane));
             if (static_cast<std::int64_t>(lane.coordinate(0)) * bytes_of(m->type) % unit != 0) {
                 raise(w, i, fault_kind::illegal_instruction,
                       "the first coordinate of a tensor copy is no multiple of 16 bytes", 1u << l);

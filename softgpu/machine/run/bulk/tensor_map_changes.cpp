@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "softgpu/machine/code/tensor_kinds.hpp"
+#include "softgpu/machine/inspect/tensor_map_checks.hpp"
 #include "softgpu/machine/run/bulk/bulk_lanes.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/tensor_map.hpp"
@@ -67,6 +68,12 @@ std::byte* find_map(const instruction* i, warp* w, unsigned lane, std::uint64_t 
     return in_shared ? w->owner->shared + at : reinterpret_cast<std::byte*>(at);
 }
 
+// 128 bytes of zeros are a map of which no field is set yet: Triton begins with them.
+bool is_blank(const tensor_map& m) {
+    constexpr std::array<std::byte, sizeof(tensor_map)> zeros{};
+    return std::memcmp(&m, zeros.data(), sizeof(m)) == 0;
+}
+
 bool is_in_shared(const instruction* i) { return i->width[3] == 0; }
 
 } // namespace
@@ -82,6 +89,7 @@ const instruction* replace_in_tensor_map(const instruction* i, std::byte* /*fram
         }
         tensor_map m;
         std::memcpy(&m, at, sizeof(m));
+        m.mark = is_blank(m) ? tensor_map_mark : m.mark;
         const std::uint64_t dimension = lane.has(bulk_size) ? lane.size() : 0;
         if (m.mark != tensor_map_mark ||
             !change(m, tensor_map_fields[i->more >> bulk_kind_shift], dimension, lane.value(bulk_from, i->width[2]))) {
@@ -92,6 +100,9 @@ const instruction* replace_in_tensor_map(const instruction* i, std::byte* /*fram
             return;
         }
         std::memcpy(at, &m, sizeof(m));
+        if (const auto where = reinterpret_cast<std::uint64_t>(at); where == lane.to()) {
+            note_map_change(i, w, l, where, false);
+        }
     });
     return fine ? i + 1 : nullptr;
 }
@@ -105,6 +116,7 @@ const instruction* publish_tensor_map(const instruction* i, std::byte* /*frame*/
         return nullptr;
     }
     std::memcpy(to, from, sizeof(tensor_map));
+    note_map_change(i, w, first, reinterpret_cast<std::uint64_t>(to), true);
     return i + 1;
 }
 

@@ -37,8 +37,8 @@ const instruction* arrive_at_cluster(const instruction* i, std::byte* /*frame*/,
                      w->at_cluster & w->mask);
     }
     w->counts->cluster_barriers += w->host->count ? 1 : 0;
-    if (w->owner->view != nullptr && i->more != cluster_is_relaxed) {
-        note_cluster_arrival(w);
+    if (w->owner->view != nullptr) {
+        note_cluster_arrival(w, i->more == cluster_is_relaxed);
     }
     w->at_cluster |= w->mask;
     each_lane(w->mask, [&](unsigned l) { w->cluster_phase[l] = c.phase; });

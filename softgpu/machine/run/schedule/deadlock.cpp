@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/module/source_place.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
 #include "softgpu/memory/peers.hpp"
@@ -180,11 +181,7 @@ std::string described_split(const warp& w, const split& s) {
         const std::uint32_t source = s.pc == code.code.data() ? 0 : (s.pc - 1)->source;
         return "wait at barrier " + std::to_string(s.barrier) + line_of(w, code, source);
     }
-    case waiting::others: {
-        char members[48];
-        std::snprintf(members, sizeof(members), "wait for lanes 0x%08x of their warp", s.members & w.live & ~s.mask);
-        return members + line_of(w, code, s.pc->source);
-    }
+    case waiting::others: return "wait for " + missing_at(w, s) + line_of(w, code, s.pc->source);
     case waiting::no: break;
     }
     const ptx::instruction& at = code.source->instructions[s.pc->source];

@@ -183,6 +183,7 @@ error cudaEventElapsedTime(float* milliseconds, event* start, event* end);
 error cudaGraphCreate(graph** out, unsigned flags);
 error cudaGraphDestroy(graph* g);
 error cudaGraphClone(graph** out, graph* from);
+error cudaGraphConditionalHandleCreate(unsigned long long* out, graph* of, unsigned initial, unsigned flags);
 error cudaGraphInstantiate(executable_graph** out, graph* from, unsigned long long flags);
 error cudaGraphLaunch(executable_graph* e, stream* on);
 error cudaGraphUpload(executable_graph* e, stream* on);

@@ -117,11 +117,21 @@ error cudaGraphDestroy(graph* g) {
     });
 }
 
+error cudaGraphConditionalHandleCreate(unsigned long long* out, graph* of, unsigned initial, unsigned flags) {
+    return call([&](context& gpu, locked&) {
+        require(out != nullptr && (flags & ~condition_assign_default) == 0);
+        gpu.require_usable();
+        graph& g = checked(gpu, of);
+        g.conditions.push_back(make_condition(initial, flags != 0));
+        *out = g.conditions.back()->handle;
+    });
+}
+
 error cudaGraphClone(graph** out, graph* from) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr);
         graph& g = checked(gpu, from);
-        require(!has_memory_nodes(g), error::not_supported);
+        require(!has_memory_nodes(g) && !has_conditional_nodes(g), error::not_supported);
         std::unique_ptr<graph> made = copy_of(gpu, g);
         *out = made.get();
         gpu.part<graph_state>().graphs.insert(std::move(made));

@@ -4,6 +4,7 @@
 
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/calls/graph/nodes.hpp"
+#include "softgpu/runtime/graph/conditional.hpp"
 #include "softgpu/runtime/graph/graph.hpp"
 #include "softgpu/runtime/graph/node_parameters.hpp"
 #include "softgpu/runtime/memory/copies.hpp"
@@ -53,7 +54,7 @@ void add_child(context& gpu, graph_node** out, graph* in, dependencies before, s
     graph& child = runtime::checked(gpu, p.graph);
     require(out != nullptr && &child != in && (p.ownership == 0 || p.ownership == 1));
     if (p.ownership == 0) {
-        require(!has_memory_nodes(child), error::not_supported);
+        require(!has_memory_nodes(child) && !has_conditional_nodes(child), error::not_supported);
         add(gpu, out, in, before, count, node_type::graph, child_work{copy_of(gpu, child)}, data);
         return;
     }
@@ -110,7 +111,9 @@ void add_any(context& gpu, graph_node** out, graph* in, dependencies before, con
     case node_type::free: add_free(gpu, out, in, before, count, p.free.pointer, data); return;
     case node_type::semaphore_signal:
     case node_type::semaphore_wait: fail(error::not_supported, "graph nodes for external semaphores are not supported");
-    case node_type::conditional: fail(error::not_supported, "conditional graph nodes are not supported");
+    case node_type::conditional:
+        *out = &add_conditional(gpu, runtime::checked(gpu, in), before, count, data, p.conditional);
+        return;
     }
     fail(error::invalid_value);
 }

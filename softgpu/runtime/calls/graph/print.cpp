@@ -23,8 +23,8 @@ const char* name_of(node_type type) {
     case node_type::allocate: return "MEM_ALLOC";
     case node_type::free: return "MEM_FREE";
     case node_type::semaphore_signal:
-    case node_type::semaphore_wait:
-    case node_type::conditional: break;
+    case node_type::semaphore_wait: break;
+    case node_type::conditional: return "CONDITIONAL";
     }
     return "UNKNOWN";
 }
@@ -44,6 +44,9 @@ void print(std::ostream& out, const graph_node& n) {
         out << "\\n"
             << fill->width << " x " << fill->height << " of " << fill->element_bytes << " bytes\\nat " << fill->base
             << "\\nvalue " << fill->value;
+    } else if (const auto* const conditional = std::get_if<conditional_work>(&n.work)) {
+        constexpr const char* types[] = {"IF", "WHILE", "SWITCH"};
+        out << "\\n" << types[static_cast<int>(conditional->type)] << " of handle " << conditional->on->handle;
     } else if (const auto* const memory = std::get_if<memory_work>(&n.work)) {
         out << "\\n" << memory->what->bytes << " bytes\\nat " << reinterpret_cast<void*>(memory->what->base);
     }
@@ -59,8 +62,8 @@ void print(std::ostream& out, const graph& g) {
         out << label(g, *n) << "[shape=\"rectangle\" label=\"" << n->id << "\\n" << name_of(n->type);
         print(out, *n);
         out << "\"];\n";
-        if (const auto* const child = std::get_if<child_work>(&n->work)) {
-            print(out, *child->own);
+        for (const graph* const inner : inner_graphs(*n)) {
+            print(out, *inner);
         }
     }
     for (const auto& n : g.nodes) {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Attributes of kernels.
-#include <algorithm>
 #include <cstdint>
 
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/cards/occupancy.hpp"
+#include "softgpu/runtime/program/attributes.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
 namespace {
-
-constexpr int most_threads = 1024;
 
 void set_attribute(context& gpu, function& f, function_attribute which, int value) {
     switch (which) {
@@ -58,28 +55,7 @@ error cudaFuncGetAttributes(function_attributes* out, const void* kernel) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr);
         gpu.require_usable();
-        function& f = function_of(kernel);
-        const function_on_device& here = registry::instance().load(f, gpu);
-        const machine::kernel_facts& facts = *here.image.facts;
-        *out = {};
-        out->shared_bytes = facts.static_shared_bytes;
-        out->constant_bytes = facts.constant_bytes;
-        out->local_bytes = facts.local_bytes;
-        out->max_threads_per_block =
-            facts.maxntid == 0 ? most_threads : std::min(static_cast<int>(facts.maxntid), most_threads);
-        out->registers = static_cast<int>(registers_of(gpu.device(), facts));
-        out->ptx_version = static_cast<int>(facts.ptx_target);
-        out->binary_version = static_cast<int>(gpu.device().compute_capability());
-        out->max_dynamic_shared_bytes =
-            static_cast<int>(max_dynamic_shared(gpu.device(), facts, here.max_dynamic_shared));
-        out->preferred_shared_carveout = here.preferred_carveout;
-        const bool fixed = facts.cluster[0] != 0;
-        out->cluster_dimensions_must_be_set = facts.needs_cluster ? 1 : 0;
-        out->required_cluster_width = static_cast<int>(fixed ? facts.cluster[0] : here.required_cluster.x);
-        out->required_cluster_height = static_cast<int>(fixed ? facts.cluster[1] : here.required_cluster.y);
-        out->required_cluster_depth = static_cast<int>(fixed ? facts.cluster[2] : here.required_cluster.z);
-        out->cluster_scheduling_policy = here.cluster_policy;
-        out->non_portable_cluster_size_allowed = here.non_portable_cluster ? 1 : 0;
+        *out = attributes_of(gpu, function_of(kernel));
     });
 }
 

@@ -183,6 +183,41 @@ TEST(Warpgroup, ABlockNeedsWholeWarpgroups) {
     EXPECT_NE(p.attempt(how, {in, in}).error.message.find("not of a whole warpgroup"), std::string::npos);
 }
 
+// What a block of 128 threads says whose kernel has `more` before its product, and `at_end` behind everything.
+std::string message_with(const std::string& more, const std::string& at_end) {
+    warpgroup_form f;
+    f.b_view.stride = 128;
+    f.b_view.leading = 128;
+    std::string text = text_of(f);
+    text.insert(text.find("wgmma.fence"), more);
+    text.insert(text.rfind('}'), at_end);
+    program p(text);
+    launch_options how;
+    how.block.x = 128;
+    const std::uint64_t in = p.buffer<std::uint32_t>(std::size_t{1} << 15);
+    return p.attempt(how, {in, in}).error.message;
+}
+
+TEST(Warpgroup, AllFourWarpsCome) {
+    const std::string last_warp = "setp.ge.u32 %q0, %r0, 96;\n@%q0 ";
+    EXPECT_NE(message_with(last_warp + "exit;\n", "").find("has ended"), std::string::npos);
+    const std::string message = message_with(last_warp + "bra other;\n", "other: bar.sync 0; ret;\n");
+    EXPECT_NE(message.find("wait for the other warps of their warpgroup"), std::string::npos) << message;
+    EXPECT_EQ(message_with(last_warp + "bra other; back:\n", "other: bra back;\n"), "");
+}
+
+TEST(Warpgroup, AllFourWarpsExecuteTheSameInstruction) {
+    const std::string product = [] {
+        warpgroup_form f;
+        const std::string text = text_of(f);
+        const std::size_t at = text.find("wgmma.mma_async");
+        return text.substr(at, text.find('\n', at) - at);
+    }();
+    const std::string message =
+        message_with("setp.ge.u32 %q0, %r0, 96;\n@%q0 bra other;\n", "other: " + product + "\nret;\n");
+    EXPECT_NE(message.find("different wgmma.mma_async"), std::string::npos) << message;
+}
+
 TEST(Warpgroup, MatricesLieInSharedMemory) {
     warpgroup_form f;
     f.b_view.start = warpgroup_image_bytes - 128;

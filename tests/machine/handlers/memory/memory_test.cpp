@@ -29,6 +29,16 @@ const std::vector<place>& every_place() {
 
 std::string register_of(unsigned bits) { return "b" + std::to_string(std::max(bits, 16u)); }
 
+// LLVM moves the place of a parameter to 32 bits, and makes an address of it by cvta.param.
+TEST(Memory, AddressesOfParametersIn32Bits) {
+    program p(kernel("mov.b32 %r0, p1+8; cvt.u64.u32 %rd0, %r0; cvta.param.u64 %rd0, %rd0; ld.u64 %rd1, [%rd0];\n"
+                     "mov.b64 %rd2, p3; cvta.param.u64 %rd2, %rd2; ld.u64 %rd3, [%rd2];\n"
+                     "st.global.v2.u64 [%p0], {%rd1, %rd3}; ret;"));
+    const std::uint64_t out = p.buffer<std::uint64_t>(2);
+    p.run({}, {out, 11, 22, 33});
+    EXPECT_EQ(p.contents<std::uint64_t>(out, 2), (std::vector<std::uint64_t>{22, 33}));
+}
+
 // A store changes its own bytes only; a load extends by the sign of its type.
 TEST(Memory, EveryWidthInEverySpace) {
     for (const place& where : every_place()) {

@@ -15,6 +15,11 @@ result cuGraphDestroy(graph* g) { return forward(cudaGraphDestroy, g); }
 
 result cuGraphClone(graph** out, graph* from) { return forward(cudaGraphClone, out, from); }
 
+result cuGraphConditionalHandleCreate(unsigned long long* out, graph* of, driver_context*, unsigned initial,
+                                      unsigned flags) {
+    return forward(cudaGraphConditionalHandleCreate, out, of, initial, flags);
+}
+
 result cuGraphInstantiateWithFlags(executable_graph** out, graph* from, unsigned long long flags) {
     return forward(cudaGraphInstantiate, out, from, flags);
 }

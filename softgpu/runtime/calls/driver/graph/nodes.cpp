@@ -33,6 +33,7 @@ node_parameters same_parameters(context& gpu, const driver_node_parameters& p) {
     case node_type::event_record: same.event = p.event; break;
     case node_type::allocate: same.allocate = p.allocate; break;
     case node_type::free: same.free = p.free; break;
+    case node_type::conditional: same.conditional = p.conditional.same; break;
     default: break; // without parameters, or refused
     }
     return same;
@@ -46,6 +47,8 @@ result add_any(graph_node** out, graph* in, dependencies before, const edge_data
         add_graph_node(gpu, out, in, before, data, count, &same);
         if (p->type == node_type::allocate) {
             p->allocate.pointer = same.allocate.pointer;
+        } else if (p->type == node_type::conditional) {
+            p->conditional.same.bodies = same.conditional.bodies;
         }
     });
 }

@@ -29,6 +29,11 @@ struct driver_fill_parameters {
     driver_context* context;
 };
 
+struct driver_conditional_parameters {
+    conditional_parameters same;
+    driver_context* context;
+};
+
 // CUgraphNodeParams
 struct driver_node_parameters {
     node_type type;
@@ -43,6 +48,7 @@ struct driver_node_parameters {
         event_parameters event;
         allocate_parameters allocate;
         free_parameters free;
+        driver_conditional_parameters conditional;
     };
     long long reserved_too;
 };

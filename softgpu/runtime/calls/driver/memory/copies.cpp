@@ -44,7 +44,8 @@ result fill(device_address at, std::size_t pitch, Element value, std::size_t wid
         if (width == 0 || height == 0) {
             return;
         }
-        require(at % sizeof(Element) == 0 && width <= largest_pitch);
+        constexpr std::size_t all_addresses = std::size_t{1} << 47;
+        require(at % sizeof(Element) == 0 && width <= all_addresses / sizeof(Element));
         const std::size_t row = width * sizeof(Element);
         require(height == 1 || (pitch >= row && pitch <= largest_pitch && pitch % sizeof(Element) == 0));
         const block_of_rows rows{pointer_to(at), height == 1 ? row : pitch, height};
