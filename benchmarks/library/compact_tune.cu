@@ -42,7 +42,7 @@ struct below {
 
 template <class Work>
 void cell(const room& in, const Work& work) {
-    for (const unsigned e : {20u, 24u, 28u}) {
+    for (const unsigned e : {20u, 22u, 24u, 28u}) {
         const std::uint64_t bytes = std::uint64_t{4} << e;
         const auto copies = static_cast<unsigned>(array_bytes / bytes > 16 ? 16 : array_bytes / bytes);
         const bench::call call = [&](cudaStream_t s, unsigned k) { work(s, k * bytes, bytes); };
@@ -66,36 +66,50 @@ T* at(const measure::device_memory& memory, std::uint64_t offset) {
 }
 
 template <tuning::compact_kernels K>
-void line(const room& in, bool by_key) {
-    const tuning::compact_tiles& tiles = by_key ? K.keyed : K.wide;
-    std::printf("%u x %u bytes, %u blocks", K.block_threads, tiles.bytes_per_thread, tiles.resident_blocks);
-    const tuning::compact_policy<K> policy;
+void selections(const room& in) {
+    std::printf("%u x %u bytes, %u blocks", K.block_threads, K.wide.bytes_per_thread, K.wide.resident_blocks);
     workspace memory(std::size_t{64} << 20);
     auto* const count = static_cast<std::uint32_t*>(in.count.data());
-    const auto on = [&](cudaStream_t s) { return gpu{s, &memory}.with(policy); };
-    if (!by_key) {
-        cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
-            select(on(s), at<std::uint32_t>(in.in, offset), bytes / 4, at<std::uint32_t>(in.out, offset), count,
-                   below<std::uint32_t>{1u << 31});
-        });
-        cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
-            select(on(s), at<std::uint64_t>(in.in, offset), bytes / 8, at<std::uint64_t>(in.out, offset), count,
-                   below<std::uint64_t>{1u << 26});
-        });
-        cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
-            select(on(s), at<std::uint8_t>(in.in, offset), bytes, at<std::uint8_t>(in.out, offset), count,
-                   below<std::uint8_t>{128});
-        });
+    const auto on = [&](cudaStream_t s) { return gpu{s, &memory}.with(tuning::compact_policy<K>{}); };
+    cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
+        select(on(s), at<std::uint32_t>(in.in, offset), bytes / 4, at<std::uint32_t>(in.out, offset), count,
+               below<std::uint32_t>{1u << 31});
+    });
+    cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
+        select(on(s), at<std::uint64_t>(in.in, offset), bytes / 8, at<std::uint64_t>(in.out, offset), count,
+               below<std::uint64_t>{1u << 26});
+    });
+    cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
+        select(on(s), at<std::uint8_t>(in.in, offset), bytes, at<std::uint8_t>(in.out, offset), count,
+               below<std::uint8_t>{128});
+    });
+    std::printf("\n");
+    std::fflush(stdout);
+}
+
+template <tuning::compact_kernels K>
+void reductions(const room& in, std::uint64_t ranges_min_bytes) {
+    if (ranges_min_bytes == 0) {
+        std::printf("ranges: %u x %u bytes, %u blocks", K.ranges.block_threads, K.ranges.bytes_per_thread,
+                    K.ranges.resident_blocks);
     } else {
-        cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
-            run_length_encode(on(s), at<std::uint32_t>(in.values, offset), bytes / 4, at<std::uint32_t>(in.out, offset),
-                              at<std::uint32_t>(in.folds, offset), count);
-        });
-        cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
-            reduce_by_key(on(s), at<std::uint32_t>(in.values, offset), bytes / 4, at<std::uint32_t>(in.in, offset),
-                          at<std::uint32_t>(in.out, offset), at<std::uint32_t>(in.folds, offset), count);
-        });
+        std::printf("tiles: %u x %u bytes, %u blocks", K.block_threads, K.keyed.bytes_per_thread,
+                    K.keyed.resident_blocks);
     }
+    workspace memory(std::size_t{64} << 20);
+    auto* const count = static_cast<std::uint32_t*>(in.count.data());
+    const auto on = [&](cudaStream_t s) {
+        return gpu{s, &memory}.with(
+            tuning::compact_policy<K>{.ranges_min_bytes = ranges_min_bytes, .ranges_min_key_bytes = ranges_min_bytes});
+    };
+    cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
+        run_length_encode(on(s), at<std::uint32_t>(in.values, offset), bytes / 4, at<std::uint32_t>(in.out, offset),
+                          at<std::uint32_t>(in.folds, offset), count);
+    });
+    cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
+        reduce_by_key(on(s), at<std::uint32_t>(in.values, offset), bytes / 4, at<std::uint32_t>(in.in, offset),
+                      at<std::uint32_t>(in.out, offset), at<std::uint32_t>(in.folds, offset), count);
+    });
     std::printf("\n");
     std::fflush(stdout);
 }
@@ -107,17 +121,23 @@ int main() {
         const room in;
         bench::measure_and_print_ceilings(in.stream);
         fill<<<2048, 256>>>(at<std::uint32_t>(in.in, 0), at<std::uint32_t>(in.values, 0), array_bytes / 4);
-        std::printf("# 2^22, 2^26, 2^30 bytes each: select half u32; few u64; half u8\n");
-        line<tuning::compact_kernels{}>(in, false);
-        line<tuning::compact_kernels{.wide = {64, 4}, .narrow = {32, 6}}>(in, false);
-        line<tuning::compact_kernels{.wide = {128, 4}, .narrow = {64, 3}}>(in, false);
-        line<tuning::compact_kernels{.block_threads = 128, .wide = {256, 4}, .narrow = {64, 8}}>(in, false);
+        using kernels = tuning::compact_kernels;
+        std::printf("# 2^22, 2^24, 2^26, 2^30 bytes each: select half u32; few u64; half u8\n");
+        selections<kernels{}>(in);
+        selections<kernels{.wide = {64, 4}, .narrow = {32, 6}}>(in);
+        selections<kernels{.wide = {128, 4}, .narrow = {64, 3}}>(in);
+        selections<kernels{.block_threads = 128, .wide = {256, 4}, .narrow = {64, 8}}>(in);
         std::printf("# run_length_encode in runs of 50, reduce_by_key\n");
-        line<tuning::compact_kernels{}>(in, true);
-        line<tuning::compact_kernels{.keyed = {64, 2}}>(in, true);
-        line<tuning::compact_kernels{.keyed = {64, 4}}>(in, true);
-        line<tuning::compact_kernels{.block_threads = 512, .keyed = {64, 2}}>(in, true);
-        line<tuning::compact_kernels{.block_threads = 192, .keyed = {64, 4}}>(in, true);
+        reductions<kernels{}>(in, ~std::uint64_t{0});
+        reductions<kernels{.keyed = {64, 4}}>(in, ~std::uint64_t{0});
+        reductions<kernels{.block_threads = 128, .keyed = {64, 6}}>(in, ~std::uint64_t{0});
+        reductions<kernels{}>(in, 0);
+        reductions<kernels{.ranges = {384, 128, 1}}>(in, 0);
+        reductions<kernels{.ranges = {320, 128, 1}}>(in, 0);
+        reductions<kernels{.ranges = {224, 128, 2}}>(in, 0);
+        reductions<kernels{.ranges = {960, 64, 1}}>(in, 0);
+        reductions<kernels{.ranges = {480, 64, 1}}>(in, 0);
+        reductions<kernels{.ranges = {768, 64, 1}}>(in, 0);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;
