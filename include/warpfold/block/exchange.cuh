@@ -65,6 +65,8 @@ public:
     }
     // The calling lane's c-th consecutive run: number lane * Rows + c of the tile.
     [[nodiscard]] __device__ T* blocked(unsigned c) const { return at(threadIdx.x % warp::lanes, c); }
+    // Element k of the tile.
+    [[nodiscard]] __device__ T& element(unsigned k) const { return at(k / Run / Rows, k / Run % Rows)[k % Run]; }
 
 private:
     [[nodiscard]] __device__ T* at(unsigned lane, unsigned c) const {

@@ -31,7 +31,7 @@ struct persistent_tiles {
 
 // Of the kernel of reductions by key of long arrays, whose warps have a range each.
 struct range_tiles {
-    unsigned block_threads = 480;
+    unsigned block_threads = 384;
     unsigned bytes_per_thread = 128; // of what is read in a tile, at most 32 elements
     unsigned resident_blocks = 1;    // of a multiprocessor, for which registers are left, and of a launch
 

@@ -134,9 +134,10 @@ private:
                               std::uint64_t* got, const char* call) {
         constexpr auto kernel = &keyed_ranges_kernel<Plan>;
         const kernel_properties facts = persistent_properties<kernel, Plan>();
-        const unsigned blocks = Plan::blocks_of(Plan::tiles_of(count.most, shift), Plan::most_blocks);
+        const unsigned warps = detail::threads_of<Plan>(facts) / warp::lanes;
+        const unsigned blocks = Plan::blocks_of(Plan::tiles_of(count.most, shift), warps, Plan::most_blocks);
         const call_memory memory(on, Plan::exchange_bytes, got != nullptr ? sizeof(std::uint64_t) : 0, call);
-        Plan plan{task, count, place, memory.slots(), facts.has_fallback_shared, shift};
+        Plan plan{task, count, place, memory.slots(), shift};
         place_number(plan, memory, got);
         launch_persistent_blocks<kernel>(facts, blocks, on.stream, plan);
         fetch_number(on, memory, got);

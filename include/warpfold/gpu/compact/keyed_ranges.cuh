@@ -14,12 +14,13 @@
 #include <type_traits>
 
 #include "warpfold/gpu/compact/run_walks.cuh"
-#include "warpfold/gpu/compact/staged_results.cuh"
+#include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/compact/warp_elements.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/scan/all_tiles_prefix.cuh"
 #include "warpfold/tuning/compact.hpp"
+#include "warpfold/warp/scan.cuh"
 
 namespace warpfold::detail {
 
@@ -29,7 +30,6 @@ struct keyed_ranges_plan {
     using walk_type = run_walk<Task>;
     using Key = element_t<decltype(Task::keys)>;
     using Value = typename walk_type::Value; // void: none are read
-    using KeyOut = element_written_t<decltype(Task::keys_out), Key>;
     using ValueOut = element_written_t<decltype(Task::values_out), typename Task::value>;
     using prefix_type = all_tiles_prefix<run_beginnings>;
 
@@ -45,16 +45,21 @@ struct keyed_ranges_plan {
     using part_type = warp_elements<span, 1>;
     static constexpr unsigned of_warp = part_type::of_warp; // elements of a tile
 
-    // Of a warp's tile in shared memory: keys and values. Their results take their places, a fold that is not written in
-    // front of the others. Without values, lengths come after the keys.
-    static constexpr unsigned keys_bytes = (of_warp * std::max(sizeof(Key), sizeof(KeyOut)) + 16 + 15) / 16 * 16;
-    static constexpr unsigned values_at = has_values ? keys_bytes : 0, folds_at = values_at + 16;
-    static constexpr unsigned warp_bytes = std::max(
-        {keys_bytes, values_at + of_warp* value_bytes, folds_at + (of_warp * unsigned{sizeof(ValueOut)} + 16)});
-    static constexpr unsigned warp_stage_bytes = (warp_bytes + 15) / 16 * 16;
-    static constexpr unsigned stage_bytes = warp_stage_bytes * warps;
-    static constexpr std::size_t shared = std::size_t{stage_bytes} * stages;
-    // One stage fits every card.
+    // Of a warp's tile in shared memory: keys and values. Folds take the place of the values, one that is not written in front of
+    // the others.
+    static constexpr unsigned values_at = (of_warp * sizeof(Key) + 15) / 16 * 16, folds_at = values_at + 16;
+    static constexpr unsigned warp_stage_bytes =
+        has_values
+            ? (std::max<unsigned>(values_at + of_warp * value_bytes, folds_at + of_warp * sizeof(ValueOut) + 16) + 15) /
+                  16 * 16
+            : values_at;
+    // Behind its stages: where runs begin in the tile.
+    static constexpr unsigned heads_at = warp_stage_bytes * stages;
+    static constexpr unsigned warp_bytes = (heads_at + of_warp * unsigned{sizeof(std::uint16_t)} + 15) / 16 * 16;
+    static constexpr std::size_t shared = std::size_t{warp_bytes} * warps;
+    // Of cards with less shared memory; it fits every card.
+    static constexpr unsigned fallback_threads = (warps + 1) / 2 * warp::lanes;
+    static constexpr std::size_t stage_bytes = std::size_t{warp_bytes} * (fallback_threads / warp::lanes);
     static constexpr bool fits = stage_bytes + 2048 <= 65536;
 
     static constexpr unsigned most_blocks = prefix_type::most_tiles;
@@ -63,12 +68,13 @@ struct keyed_ranges_plan {
         (16 + most_blocks * sizeof(flagged_slot<run_beginnings>) + 15) / 16 * 16;
     static constexpr std::size_t exchange_bytes = counts_bytes + most_blocks * walk_type::open_bytes;
 
+    // The last tile has the place behind the last element, where a run would begin that ends the last one.
     WARPFOLD_HD static constexpr std::uint64_t tiles_of(std::uint64_t n, unsigned shift = run - 1) {
-        return (n + shift + of_warp - 1) / of_warp;
+        return (n + shift) / of_warp + 1;
     }
-    // That have work.
-    WARPFOLD_HD static constexpr unsigned blocks_of(std::uint64_t tiles, unsigned most) {
-        const std::uint64_t blocks = (tiles + warps - 1) / warps;
+    // That have work, of so many warps.
+    WARPFOLD_HD static constexpr unsigned blocks_of(std::uint64_t tiles, unsigned of_block, unsigned most) {
+        const std::uint64_t blocks = (tiles + of_block - 1) / of_block;
         return blocks < most ? static_cast<unsigned>(blocks) : most;
     }
 
@@ -76,7 +82,6 @@ struct keyed_ranges_plan {
     Count count;
     Place place; // of the number of results
     void* workspace;
-    bool one_stage;
     unsigned shift; // so many elements before the keys they are aligned to a vector
 };
 
@@ -86,20 +91,18 @@ class keyed_range {
 public:
     using Walk = typename Plan::walk_type;
     using Key = typename Plan::Key;
-    using KeyOut = typename Plan::KeyOut;
-    using ValueOut = typename Plan::ValueOut;
+    using KeyOut = element_written_t<decltype(Plan::task_type::keys_out), Key>;
     using Part = typename Plan::part_type;
     static constexpr unsigned span = Plan::span;
 
     __device__ keyed_range(const Plan& plan, std::uint64_t n, unsigned blocks, uint4* stages)
         : plan_(plan), n_(n), tiles_(Plan::tiles_of(n, plan.shift)) {
-        const unsigned warp = threadIdx.x / warp::lanes;
-        const std::uint64_t ranges = std::uint64_t{blocks} * Plan::warps;
-        const std::uint64_t own = std::uint64_t{blockIdx.x} * Plan::warps + warp;
+        const unsigned warp = threadIdx.x / warp::lanes, warps = blockDim.x / warp::lanes;
+        const std::uint64_t ranges = std::uint64_t{blocks} * warps;
+        const std::uint64_t own = std::uint64_t{blockIdx.x} * warps + warp;
         begin_ = own * tiles_ / ranges;
         end_ = (own + 1) * tiles_ / ranges;
-        memory_ = reinterpret_cast<unsigned char*>(stages) +
-                  warp * (Plan::warp_stage_bytes * (plan.one_stage ? 1 : Plan::stages));
+        memory_ = reinterpret_cast<unsigned char*>(stages) + warp * Plan::warp_bytes;
     }
 
     // The runs that begin in the range, in all lanes.
@@ -125,16 +128,8 @@ public:
     // Writes the results of the range; `before`: the runs that begin before it.
     __device__ void write(const run_beginnings& before, Walk& walk) {
         runs_ = before.count;
-        for_each_tile<true>([&](std::uint64_t tile, const Part& part, unsigned char* memory) {
-            if (part.whole) {
-                write_tile<true>(tile, part, memory, walk);
-            } else {
-                write_tile<false>(tile, part, memory, walk);
-            }
-        });
-        if (begin_ != end_ && end_ == tiles_) {
-            walk.close(plan_.task, n_ + plan_.shift, runs_);
-        }
+        for_each_tile<true>(
+            [&](std::uint64_t tile, const Part& part, unsigned char* memory) { write_tile(tile, part, memory, walk); });
     }
 
 private:
@@ -145,31 +140,25 @@ private:
             return;
         }
         last_key_ = plan_.task.keys[begin_ == 0 ? 0 : part(begin_).begin - 1];
-        fetch<Values>(begin_, 0);
-        unsigned stage = 0;
-        for (std::uint64_t tile = begin_; tile < end_; ++tile) {
-            const unsigned next = plan_.one_stage ? 0 : 1 - stage;
-            if (!plan_.one_stage) {
-                fetch<Values>(tile + 1, next);
-                wait_copies<1>();
-            } else {
-                wait_all_copies();
-            }
+        fetch<Values>(begin_);
+#pragma unroll 1
+        for (std::uint64_t tile = begin_; tile != end_; ++tile) {
+            fetch<Values>(tile + 1);
+            wait_copies<1>();
             __syncwarp();
-            each(tile, part(tile), memory_ + stage * Plan::warp_stage_bytes);
+            each(tile, part(tile), stage_of(tile));
             __syncwarp();
-            if (plan_.one_stage) {
-                fetch<Values>(tile + 1, next);
-            }
-            stage = next;
         }
-        wait_all_copies();
+    }
+    // Tiles take turns.
+    [[nodiscard]] __device__ unsigned char* stage_of(std::uint64_t tile) const {
+        return memory_ + tile % Plan::stages * Plan::warp_stage_bytes;
     }
     template <bool Values>
-    __device__ void fetch(std::uint64_t tile, unsigned stage) const {
+    __device__ void fetch(std::uint64_t tile) const {
         if (tile < end_) {
             const Part of = part(tile);
-            unsigned char* const memory = memory_ + stage * Plan::warp_stage_bytes;
+            unsigned char* const memory = stage_of(tile);
             of.fetch_runs(plan_.task.keys, memory);
             if constexpr (Values && Plan::has_values) {
                 of.fetch_runs(plan_.task.values, memory + Plan::values_at);
@@ -201,54 +190,34 @@ private:
         return heads;
     }
 
-    template <bool Whole>
     __device__ void write_tile(std::uint64_t tile, const Part& part, unsigned char* memory, Walk& walk) {
         Key keys[span];
-        const unsigned heads = find_heads(tile, part, memory, keys);
-        typename Walk::template in_tile<Part> elements(walk, plan_.task, part, memory + Plan::values_at,
-                                                       tile * Plan::of_warp, heads);
-        const unsigned runs = elements.runs(), lane_runs = elements.runs_before_lane();
-        // The result of a run that began before the range is not written.
-        const unsigned first = runs != 0 && walk.skips_result(runs_) ? 1 : 0;
-        __syncwarp();
-        const staged_results<decltype(plan_.task.keys_out), KeyOut, true> firsts(memory, plan_.task.keys_out, runs_,
-                                                                                 runs);
-        firsts.put(lane_runs, heads, keys);
-        if constexpr (!Plan::has_values) {
-            __syncwarp();
-            firsts.write();
-            __syncwarp();
+        unsigned heads = find_heads(tile, part, memory, keys);
+        const bool is_last = tile + 1 == tiles_;
+        if (is_last && threadIdx.x % warp::lanes == part.behind / span) { // the end of the array ends its last run
+            heads |= 1u << part.behind % span;
         }
-        const staged_results<decltype(plan_.task.values_out), ValueOut, true> folds(
-            memory + Plan::folds_at, plan_.task.values_out, runs_ + first - 1, runs - first);
-        ValueOut* at = folds.place(lane_runs) - first;
-        if (first != 0) {
-            walk.keep_first(elements, plan_.task, heads, runs_);
-        }
-#pragma unroll
-        for (unsigned j = 0; j < span; ++j) {
-            const unsigned head = heads >> j & 1;
-            if (head != 0) {
-                *at = static_cast<ValueOut>(elements.result(j));
-                elements.begin(j);
-            } else {
-                elements.go_on(plan_.task, j);
-            }
-            at += head;
-            if (!Whole && Part::place(0) + j + 1 == part.behind) {
-                elements.end();
-            }
+        unsigned lane_runs[1] = {static_cast<unsigned>(__popc(heads))};
+        const unsigned runs = detail::scan_run_counts<span>(lane_runs);
+        auto* const places = reinterpret_cast<std::uint16_t*>(memory_ + Plan::heads_at);
+        std::uint16_t* at = places + lane_runs[0];
+#pragma unroll 1
+        for (unsigned rest = heads; rest != 0; rest &= rest - 1) {
+            *at++ =
+                static_cast<std::uint16_t>(Part::place(0) + static_cast<unsigned>(__ffs(static_cast<int>(rest))) - 1);
         }
         __syncwarp();
-        if constexpr (Plan::has_values) {
-            firsts.write();
+        // From consecutive lanes to consecutive places.
+#pragma unroll 1
+        for (unsigned k = threadIdx.x % warp::lanes; k < runs - (is_last ? 1 : 0); k += warp::lanes) {
+            plan_.task.keys_out[runs_ + k] = static_cast<KeyOut>(Part::template element<Key>(memory, places[k]));
         }
-        folds.write();
-        walk.template leave<Whole>(elements, plan_.task, part, tile * Plan::of_warp);
+        walk.write(plan_.task, part, memory + Plan::values_at, tile * Plan::of_warp,
+                   tile_runs{heads, lane_runs[0], runs, runs_, places});
         runs_ += runs;
     }
 
-    // The last tile is never whole, so that the array's end is looked for there alone.
+    // The last tile has the end of the array, and is never whole.
     [[nodiscard]] __device__ Part part(std::uint64_t tile) const {
         return {plan_.shift, n_, tile, tile + 1 < tiles_ && (tile != 0 || plan_.shift == 0)};
     }
@@ -277,24 +246,22 @@ __global__ void __launch_bounds__(Plan::threads, Plan::resident_blocks) keyed_ra
         }
         return;
     }
-    const unsigned blocks = Plan::blocks_of(Plan::tiles_of(n, plan.shift), gridDim.x);
+    const unsigned warp = threadIdx.x / warp::lanes, warps = blockDim.x / warp::lanes, lane = threadIdx.x % warp::lanes;
+    const unsigned blocks = Plan::blocks_of(Plan::tiles_of(n, plan.shift), warps, gridDim.x);
     if (blockIdx.x >= blocks) {
         return;
     }
     keyed_range<Plan> range(plan, n, blocks, stage_memory);
-    const unsigned warp = threadIdx.x / warp::lanes;
     const run_beginnings own = range.beginnings();
-    if (threadIdx.x % warp::lanes == 0) {
+    if (lane == 0) {
         of_warp[warp] = own;
     }
     __syncthreads();
     const join_beginnings join;
-    run_beginnings warps_before{}, of_block{};
-#pragma unroll 1
-    for (unsigned w = 0; w < Plan::warps; ++w) {
-        warps_before = w == warp ? of_block : warps_before;
-        of_block = join(of_block, of_warp[w]);
-    }
+    const run_beginnings through = warp::inclusive_scan(lane < warps ? of_warp[lane] : run_beginnings{}, join);
+    const run_beginnings of_block = warp::shuffle(through, warps - 1);
+    run_beginnings warps_before = warp::shuffle(through, warp == 0 ? 0 : warp - 1);
+    warps_before = warp == 0 ? run_beginnings{} : warps_before;
     // Of blocks a walk may want the last one in which a run begins instead of the place.
     const run_beginnings published = Walk::of_block(of_block);
     typename Plan::prefix_type prefix(plan.workspace, false, prefix_storage, blocks);
@@ -311,7 +278,7 @@ __global__ void __launch_bounds__(Plan::threads, Plan::resident_blocks) keyed_ra
     Walk walk(join(before, warps_before));
     range.write(join(before, warps_before), walk);
     walk.join_warps(plan.task, walk_storage, static_cast<unsigned char*>(plan.workspace) + Plan::counts_bytes, before,
-                    blocks, all_runs);
+                    blocks);
     if (blocks != 1) {
         prefix.release();
     }

@@ -2,12 +2,7 @@
 // What a warp makes of the runs of equal keys in its range of a long array (keyed_ranges.cuh): folds of their values, or their
 // lengths. A walk has
 //   Value                the type of the values that are read, void if none are
-//   skips_result(runs)   whether the first beginning of a run, before which so many are, ends one whose result is not known
-//   in_tile              the lane's elements: runs() of the warp's tile and runs_before_lane(); then, element by element,
-//                        result(j) of the run that ends before it, and begin(j) of a run or go_on(j); end() of the array
-//   keep_first()         keeps the result that is skipped
-//   leave()              goes on to the next tile
-//   close()              at the end of the array
+//   write()              writes what the runs that end in a tile have, which begin in it or before
 //   join_warps()         by whole blocks, at the end: what is missing where runs cross ranges
 #pragma once
 
@@ -16,6 +11,7 @@
 #include "warpfold/detail/compact.hpp"
 #include "warpfold/gpu/compact/keyed_fold.cuh"
 #include "warpfold/gpu/compact/run_lengths.cuh"
+#include "warpfold/gpu/compact/staged_results.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/flagged_slot.cuh"
 #include "warpfold/gpu/scan/tile_prefix.cuh"
@@ -27,6 +23,13 @@ __device__ inline unsigned behind_last_head(unsigned heads) {
     return 32 - static_cast<unsigned>(__clz(static_cast<int>(heads)));
 }
 
+// Where runs begin in a warp's tile. `heads` are bits of the lane's elements; the array's end counts as a beginning, too.
+struct tile_runs {
+    unsigned heads, before_lane, all;
+    std::uint64_t before; // the tile
+    const std::uint16_t* places;
+};
+
 template <class Task>
 class run_walk;
 
@@ -37,7 +40,6 @@ class run_walk<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>> {
 public:
     using task_type = keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>;
     using Value = element_t<Values>;
-    using Local = keyed_total<A, unsigned>;
     static constexpr std::size_t open_bytes = sizeof(flagged_slot<A>);
 
     // The runs of one range, or of a block's.
@@ -63,143 +65,113 @@ public:
 
     __device__ explicit run_walk(const run_beginnings& /*before*/) {}
 
-    [[nodiscard]] __device__ bool skips_result(std::uint64_t /*runs*/) const { return !runs_.ended; }
-
     template <class Part>
-    class in_tile {
-    public:
-        __device__ in_tile(const run_walk& walk, const task_type& task, const Part& part, unsigned char* values,
-                           std::uint64_t /*tile_begin*/, unsigned heads) {
-            part.take_run(values, items_);
-            A sum = static_cast<A>(items_[0]);
+    __device__ void write(const task_type& task, const Part& part, unsigned char* values, std::uint64_t /*tile_begin*/,
+                          const tile_runs& runs) {
+        constexpr unsigned span = Part::run;
+        Value items[span];
+        part.take_run(values, items);
+        A sum = static_cast<A>(items[0]);
 #pragma unroll
-            for (unsigned j = 1; j < Part::run; ++j) {
-                const A item = static_cast<A>(items_[j]);
-                sum = (heads >> j & 1) != 0 ? item : static_cast<A>(task.op(sum, item));
-            }
-            Local lane[1] = {Local::of(sum, static_cast<unsigned>(__popc(heads)))};
-            total_ = detail::scan_run_totals<Part::run>(lane, keyed_operation<A, Op>{task.op});
-            before_ = lane[0].count();
-            const bool is_first = threadIdx.x % warp::lanes == 0;
-            is_alone_ = is_first && !walk.runs_.some;
-            if (is_first) {
-                sum_ = walk.runs_.open;
-            } else if (before_ != 0 || !walk.runs_.some) {
-                sum_ = lane[0].value();
-            } else {
-                sum_ = static_cast<A>(task.op(walk.runs_.open, lane[0].value()));
-            }
+        for (unsigned j = 1; j < span; ++j) {
+            const A item = static_cast<A>(items[j]);
+            sum = (runs.heads >> j & 1) != 0 ? item : static_cast<A>(task.op(sum, item));
         }
-
-        [[nodiscard]] __device__ unsigned runs() const { return total_.count(); }
-        [[nodiscard]] __device__ unsigned runs_before_lane() const { return before_; }
-        [[nodiscard]] __device__ const A& result(unsigned /*j*/) const { return sum_; }
-        __device__ void begin(unsigned j) { sum_ = static_cast<A>(items_[j]); }
-        __device__ void go_on(const task_type& task, unsigned j) { sum_ = with(task, sum_, j); }
-        __device__ void end() { last_ = sum_; }
-
-    private:
-        friend run_walk;
-        __device__ A with(const task_type& task, const A& sum, unsigned j) const {
-            const A item = static_cast<A>(items_[j]);
-            return j == 0 && is_alone_ ? item : static_cast<A>(task.op(sum, item));
+        unsigned lanes = 0; // in which a run begins
+        const A through = warp::inclusive_scan(sum, task.op, runs.heads != 0, lanes);
+        sum = warp::shuffle_up(through, 1);
+        const A of_tile = warp::shuffle(through, warp::lanes - 1);
+        const bool is_first = threadIdx.x % warp::lanes == 0;
+        const bool is_alone = is_first && !runs_.some; // no element of the range precedes the lane's
+        if (is_first) {
+            sum = runs_.open;
+        } else if (runs.before_lane == 0 && runs_.some) {
+            sum = static_cast<A>(task.op(runs_.open, sum));
         }
-
-        Value items_[Part::run];
-        Local total_;
-        A sum_, last_{}; // of the run up to the present element, and up to the array's last one
-        unsigned before_;
-        bool is_alone_; // no element of the range precedes the lane's
-    };
-
-    template <class Elements>
-    __device__ void keep_first(const Elements& elements, const task_type& task, unsigned heads, std::uint64_t runs) {
-        const bool is_mine = heads != 0 && elements.before_ == 0;
-        A head = elements.sum_;
-        bool some = !elements.is_alone_;
-        if (is_mine) {
+        const auto with = [&](const A& left, unsigned j) {
+            const A item = static_cast<A>(items[j]);
+            return j == 0 && is_alone ? item : static_cast<A>(task.op(left, item));
+        };
+        // The result of the run that began before the range is kept instead of written.
+        const unsigned kept = runs.all != 0 && !runs_.ended ? 1 : 0;
+        if (kept != 0) {
+            const bool is_mine = runs.heads != 0 && runs.before_lane == 0;
+            A head = sum;
+            bool some = !is_alone;
+            if (is_mine) {
 #pragma unroll
-            for (unsigned j = 0; j < sizeof(elements.items_) / sizeof(Value); ++j) {
-                if ((heads & ((2u << j) - 1)) == 0) {
-                    head = elements.with(task, head, j);
-                    some = true;
+                for (unsigned j = 0; j < span; ++j) {
+                    if ((runs.heads & ((2u << j) - 1)) == 0) {
+                        head = with(head, j);
+                        some = true;
+                    }
                 }
             }
+            const unsigned lane =
+                static_cast<unsigned>(__ffs(static_cast<int>(__ballot_sync(warp::all_lanes, is_mine)))) - 1;
+            runs_.head = warp::shuffle(head, lane);
+            runs_.has_head = warp::shuffle(some ? 1u : 0u, lane) != 0;
+            runs_.head_index = runs.before - 1;
+            runs_.ended = true;
         }
-        const unsigned lane =
-            static_cast<unsigned>(__ffs(static_cast<int>(__ballot_sync(warp::all_lanes, is_mine)))) - 1;
-        runs_.head = warp::shuffle(head, lane);
-        runs_.has_head = warp::shuffle(some ? 1u : 0u, lane) != 0;
-        runs_.head_index = runs - 1;
-        runs_.ended = true;
-    }
-
-    template <bool Whole, class Elements, class Part>
-    __device__ void leave(const Elements& elements, const task_type& task, const Part& part, std::uint64_t) {
-        if (!Whole && part.begin + part.behind == part.n) {
-            runs_.open = warp::shuffle(elements.last_, (part.behind - 1) / Part::run);
-        } else if (elements.total_.count() != 0 || !runs_.some) {
-            runs_.open = elements.total_.value();
-        } else {
-            runs_.open = static_cast<A>(task.op(runs_.open, elements.total_.value()));
+        __syncwarp();
+        const staged_results<ValuesOut, result_type, true> folds(values + 16, task.values_out, runs.before + kept - 1,
+                                                                 runs.all - kept);
+        result_type* at = folds.place(runs.before_lane) - kept;
+#pragma unroll
+        for (unsigned j = 0; j < span; ++j) {
+            const unsigned head = runs.heads >> j & 1;
+            if (head != 0) {
+                *at = static_cast<result_type>(sum);
+                sum = static_cast<A>(items[j]);
+            } else {
+                sum = with(sum, j);
+            }
+            at += head;
         }
+        __syncwarp();
+        folds.write();
+        runs_.open = lanes != 0 || !runs_.some ? of_tile : static_cast<A>(task.op(runs_.open, of_tile));
         runs_.some = true;
     }
-
-    __device__ void close(const task_type&, std::uint64_t, std::uint64_t) const {}
 
     // `memory`: for each of the blocks a slot. `before`: of the blocks before this one, as by of_block().
     template <unsigned Warps>
     __device__ void join_warps(const task_type& task, storage<Warps>& shared, unsigned char* memory,
-                               const run_beginnings& before, unsigned blocks, std::uint64_t all_runs) const {
-        if (threadIdx.x % warp::lanes == 0) {
+                               const run_beginnings& before, unsigned blocks) const {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        if (lane == 0) {
             shared.of_warp[threadIdx.x / warp::lanes] = runs_;
         }
         __syncthreads();
         if (threadIdx.x >= warp::lanes) {
             return;
         }
-        const bool writes = threadIdx.x == 0;
-        range_runs block{};
-#pragma unroll 1
-        for (unsigned w = 0; w < Warps; ++w) {
-            const range_runs range = shared.of_warp[w];
-            if (range.ended) {
-                const A ended = joined(task, block.some, block.open, range.has_head, range.head);
-                if (!block.ended) {
-                    block.head = ended;
-                    block.has_head = block.some || range.has_head;
-                    block.head_index = range.head_index;
-                    block.ended = true;
-                } else if (writes) {
-                    task.values_out[range.head_index] = static_cast<result_type>(ended);
-                }
-                block.open = range.open;
-            } else {
-                block.open = joined(task, block.some, block.open, range.some, range.open);
-            }
-            block.some = block.some || range.some;
+        // A lane has a warp's range.
+        const range_runs range = lane < blockDim.x / warp::lanes ? shared.of_warp[lane] : range_runs{};
+        const open_run through = warp::inclusive_scan(
+            open_run{range.open, range.some, range.ended},
+            [&](const open_run& left, const open_run& right) { return joined(task, left, right); });
+        open_run left = warp::shuffle_up(through, 1);
+        if (lane == 0) {
+            left = open_run{};
         }
         auto* const slots = reinterpret_cast<flagged_slot<A>*>(memory);
-        if (blockIdx.x + 1 != blocks) {
-            if (writes) {
-                detail::publish(&slots[blockIdx.x], block.open);
-            }
-        } else if (block.ended) {
-            if (writes) {
-                task.values_out[all_runs - 1] = static_cast<result_type>(block.open);
-            }
-        } else {
-            block.head = block.open;
-            block.head_index = all_runs - 1;
-            block.has_head = block.ended = true;
+        if (blockIdx.x + 1 != blocks && lane == warp::lanes - 1) {
+            detail::publish(&slots[blockIdx.x], through.fold);
         }
-        if (blockIdx.x != 0 && block.ended) {
-            const A open = take_open(task, slots, static_cast<unsigned>(before.behind_last) - 1);
-            if (writes) {
-                task.values_out[block.head_index] =
-                    static_cast<result_type>(joined(task, true, open, block.has_head, block.head));
+        bool writes = range.ended && left.ended;
+        const bool ends_earlier = range.ended && !left.ended; // a run that began in an earlier block
+        if (blockIdx.x != 0 && __any_sync(warp::all_lanes, ends_earlier)) {
+            const A earlier = warp::shuffle(take_open(task, slots, static_cast<unsigned>(before.behind_last) - 1), 0);
+            if (ends_earlier) {
+                left = {joined(task, true, earlier, left.some, left.fold), true, true};
+                writes = true;
             }
+        }
+        if (writes) {
+            task.values_out[range.head_index] =
+                static_cast<result_type>(joined(task, left.some, left.fold, range.has_head, range.head));
         }
     }
 
@@ -208,6 +180,16 @@ private:
 
     __device__ static A joined(const task_type& task, bool has_left, const A& left, bool has_right, const A& right) {
         return has_left && has_right ? static_cast<A>(task.op(left, right)) : (has_left ? left : right);
+    }
+    // The last run so far of neighbouring ranges; whether they have elements, and whether it begins there.
+    struct open_run {
+        A fold;
+        bool some, ended;
+    };
+    __device__ static open_run joined(const task_type& task, const open_run& left, const open_run& right) {
+        return right.ended ? right
+                           : open_run{joined(task, left.some, left.fold, right.some, right.fold),
+                                      left.some || right.some, left.ended};
     }
     // By one warp: the fold of what the blocks from `first` to this one have open, in lane 0. No other block takes it.
     __device__ static A take_open(const task_type& task, flagged_slot<A>* slots, unsigned first) {
@@ -243,51 +225,24 @@ public:
 
     __device__ explicit run_walk(const run_beginnings& before) : behind_last_(before.behind_last) {}
 
-    [[nodiscard]] __device__ static bool skips_result(std::uint64_t runs) { return runs == 0; }
-
     template <class Part>
-    class in_tile {
-    public:
-        __device__ in_tile(const run_walk& walk, const task_type&, const Part&, unsigned char*,
-                           std::uint64_t tile_begin, unsigned heads) {
-            const unsigned place = Part::place(0);
-            unsigned lane[1] = {
-                heads == 0 ? 0 : static_cast<unsigned>(__popc(heads)) | (place + behind_last_head(heads)) << 16};
-            total_ = detail::scan_run_totals<Part::run>(lane, join_beginnings{});
-            before_ = tile_beginnings::count(lane[0]);
-            since_ = tile_begin + place + 1 -
-                     (before_ == 0 ? walk.behind_last_ : tile_begin + tile_beginnings::behind_last(lane[0]));
+    __device__ void write(const task_type& task, const Part&, unsigned char*, std::uint64_t tile_begin,
+                          const tile_runs& runs) {
+        const auto behind = [&](unsigned k) { return tile_begin + runs.places[k] + 1; };
+#pragma unroll 1
+        for (unsigned k = threadIdx.x % warp::lanes; k < runs.all; k += warp::lanes) {
+            if (runs.before + k != 0) { // element 0 ends no run
+                task.values_out[runs.before + k - 1] =
+                    static_cast<element_written_t<Lengths, A>>(behind(k) - (k == 0 ? behind_last_ : behind(k - 1)));
+            }
         }
-
-        [[nodiscard]] __device__ unsigned runs() const { return tile_beginnings::count(total_); }
-        [[nodiscard]] __device__ unsigned runs_before_lane() const { return before_; }
-        [[nodiscard]] __device__ std::uint64_t result(unsigned j) const { return since_ + j; }
-        __device__ void begin(unsigned j) { since_ = 0 - std::uint64_t{j}; }
-        __device__ void go_on(const task_type&, unsigned) {}
-        __device__ void end() {}
-
-    private:
-        friend run_walk;
-        unsigned total_, before_;
-        std::uint64_t since_; // so many elements lie from the beginning of the run to the lane's first one
-    };
-
-    template <class Elements>
-    __device__ void keep_first(const Elements&, const task_type&, unsigned, std::uint64_t) const {}
-    template <bool Whole, class Elements, class Part>
-    __device__ void leave(const Elements& elements, const task_type&, const Part&, std::uint64_t tile_begin) {
-        if (elements.total_ != 0) {
-            behind_last_ = tile_begin + tile_beginnings::behind_last(elements.total_);
-        }
-    }
-    __device__ void close(const task_type& task, std::uint64_t end, std::uint64_t runs) const {
-        if (threadIdx.x % warp::lanes == 0) {
-            task.values_out[runs - 1] = static_cast<element_written_t<Lengths, A>>(end + 1 - behind_last_);
+        if (runs.all != 0) {
+            behind_last_ = behind(runs.all - 1);
         }
     }
     template <unsigned Warps>
-    __device__ void join_warps(const task_type&, storage<Warps>&, unsigned char*, const run_beginnings&, unsigned,
-                               std::uint64_t) const {}
+    __device__ void join_warps(const task_type&, storage<Warps>&, unsigned char*, const run_beginnings&,
+                               unsigned) const {}
 
 private:
     std::uint64_t behind_last_; // the last beginning of a run

@@ -84,9 +84,14 @@ struct warp_elements {
         }
 #pragma unroll 1
         for (unsigned c = 0; c < Run / vector<T>; ++c) {
+            const unsigned first = (c * warp::lanes + lane) * vector<T>;
+            if (first >= missing && first + vector<T> <= behind) {
+                copy_items_async<T, vector<T>>(in + (begin + first), to.in_row(c));
+                continue;
+            }
 #pragma unroll 1
             for (unsigned j = 0; j < vector<T>; ++j) {
-                const unsigned p = (c * warp::lanes + lane) * vector<T> + j, k = p < missing ? missing : p;
+                const unsigned k = first + j < missing ? missing : first + j;
                 to.in_row(c)[j] = in[k < behind ? begin + k : n - 1];
             }
         }
@@ -104,6 +109,11 @@ struct warp_elements {
                 items[c * vector<T> + j] = some[j];
             }
         }
+    }
+    // The element at a place, from there.
+    template <class T>
+    [[nodiscard]] __device__ static const T& element(unsigned char* shared, unsigned place) {
+        return vectors<T>(shared).element(place);
     }
     // Bits: which positions of the lane's run hold elements.
     [[nodiscard]] __device__ unsigned present() const {

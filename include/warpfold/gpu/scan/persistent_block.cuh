@@ -207,6 +207,17 @@ kernel_properties persistent_properties() {
     return properties_of<Kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::resident_blocks});
 }
 
+// The threads of its blocks: a plan may have fewer where a block gets `stage_bytes` only.
+template <class Plan>
+unsigned threads_of(const kernel_properties& facts) {
+    if constexpr (requires { Plan::fallback_threads; }) {
+        return facts.has_fallback_shared ? Plan::fallback_threads : Plan::threads;
+    } else {
+        (void)facts;
+        return Plan::threads;
+    }
+}
+
 // Enqueues as many blocks of the kernel as fit, at most one a tile.
 template <auto Kernel, class Plan>
 void launch_persistent_blocks(const kernel_properties& facts, unsigned tiles, cudaStream_t stream, const Plan& plan) {
@@ -214,8 +225,8 @@ void launch_persistent_blocks(const kernel_properties& facts, unsigned tiles, cu
     // Again for each launch: cudaDeviceReset() takes it back.
     WARPFOLD_CHECK_CUDA(
         cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
-    pdl_launch(facts, Kernel, std::max(1u, std::min(facts.resident_blocks, tiles)), Plan::threads, shared, stream,
-               plan);
+    pdl_launch(facts, Kernel, std::max(1u, std::min(facts.resident_blocks, tiles)), detail::threads_of<Plan>(facts),
+               shared, stream, plan);
 }
 
 } // namespace warpfold::detail

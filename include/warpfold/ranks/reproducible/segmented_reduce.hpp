@@ -17,19 +17,16 @@
 
 namespace warpfold::detail {
 
-// The last one of some elements.
-struct later_operation {
+struct later {
     static constexpr bool commutative = false;
 
-    template <class P>
-    WARPFOLD_HD static constexpr P identity() {
-        return P{};
-    }
     template <class A>
-    WARPFOLD_HD constexpr optional_value<A> operator()(const optional_value<A>& a, const optional_value<A>& b) const {
-        return b.has_value ? b : a;
+    WARPFOLD_HD constexpr A operator()(const A&, const A& b) const {
+        return b;
     }
 };
+// The last one of some elements.
+using later_operation = optional_operation<later>;
 template <class A>
 struct present_value_map {
     WARPFOLD_HD constexpr optional_value<A> operator()(const A& x) const { return {x, true}; }
