@@ -7,6 +7,7 @@
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
 #include "python/src/last_axes.hpp"
+#include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/exact_sum_along.hpp"
 
 namespace warpfold::python {
@@ -40,14 +41,54 @@ void sums_as(element type, const array& in, const array& out) {
     }
 }
 
+// One line of an array along its last axis.
 template <class T>
-void dot_as(element type, const array& a, const array& b, const array& out) {
-    const T* const from_a = a.contiguous<const T>(type);
-    const T* const from_b = b.contiguous<const T>(type);
+struct line {
+    T operator[](std::uint64_t k) const { return loaded<T>(from + static_cast<std::int64_t>(k) * stride); }
+    [[nodiscard]] const T* contiguous() const {
+        const bool fits = stride == sizeof(T) && reinterpret_cast<std::uintptr_t>(from) % alignof(T) == 0;
+        return fits ? reinterpret_cast<const T*>(from) : nullptr;
+    }
+
+    const char* from;
+    std::int64_t stride;
+};
+
+template <class T>
+class lines {
+public:
+    explicit lines(const array& of)
+        : data_(of.data),
+          stride_(of.strides.back()),
+          at_({of.shape.begin(), of.shape.end() - 1}, {of.strides.begin(), of.strides.end() - 1}) {}
+    line<T> operator[](std::uint64_t k) const { return {data_ + at_.offset(k), stride_}; }
+
+private:
+    const char* data_;
+    std::int64_t stride_;
+    layout at_;
+};
+
+// Threads share the results or, if there are few, the elements of each.
+template <class T>
+void dots_as(const array& a, const array& b, const array& out) {
+    constexpr std::uint64_t few = 8;
+    const lines<T> left(a), right(b);
     const results<T> to(out);
-    to[0] = from_a != nullptr && from_b != nullptr
-                ? warpfold::exact_dot(host{}, from_a, from_b, a.size())
-                : warpfold::exact_dot(host{}, elements<T>(a), elements<T>(b), a.size());
+    const auto n = static_cast<std::uint64_t>(a.shape.back());
+    const auto dot = [&](const host& on, std::uint64_t k) {
+        const line<T> x = left[k], y = right[k];
+        const bool is_plain = x.contiguous() != nullptr && y.contiguous() != nullptr;
+        to[k] =
+            is_plain ? warpfold::exact_dot(on, x.contiguous(), y.contiguous(), n) : warpfold::exact_dot(on, x, y, n);
+    };
+    if (out.size() < few) {
+        for (std::uint64_t k = 0; k < out.size(); ++k) {
+            dot(host{}, k);
+        }
+        return;
+    }
+    detail::parallel_for(host{}.threads, out.size(), [&](std::uint64_t k) { dot(host{1}, k); });
 }
 
 } // namespace
@@ -64,11 +105,7 @@ void exact_sum(const array& in, const array& out) {
 }
 
 void exact_dot(const array& a, const array& b, const array& out) {
-    if (a.type == element::float32) {
-        dot_as<float>(a.type, a, b, out);
-    } else {
-        dot_as<double>(element::float64, a, b, out);
-    }
+    a.type == element::float32 ? dots_as<float>(a, b, out) : dots_as<double>(a, b, out);
 }
 
 } // namespace warpfold::python

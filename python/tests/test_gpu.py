@@ -204,7 +204,7 @@ def test_errors_of_the_device_are_exceptions_and_leave_nothing_behind():
     (lambda a: wf.minmax(DeviceValues(np.empty(0))), ValueError),
     (lambda a: wf.sum(a.view(lambda x: x.view(np.dtype(np.float64).newbyteorder()))), TypeError),
     (lambda a: wf.sum(a.view(lambda x: x.view(np.complex128))), TypeError),
-    (lambda a: wf.exact_dot(a, a), ValueError),
+    (lambda a: wf.exact_dot(a, a.view(lambda x: x[:, 1:])), ValueError),
     (lambda a: wf.bincount(DeviceValues(np.array([1, -1]))), ValueError),
     (lambda a: wf.bincount(DeviceValues(np.array([1.0]))), TypeError),
     (lambda a: wf.histogram(a, weights=np.ones(2)), ValueError),

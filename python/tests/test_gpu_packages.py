@@ -13,7 +13,7 @@ import pytest
 import gpu_check
 import warpfold as wf
 from device_values import RUNTIME, DeviceValues, check
-from support import NAMES, assert_same, outcome
+from support import NAMES, assert_same, outcome, tolerance_of
 
 pytestmark = pytest.mark.skipif(os.environ.get("WARPFOLD_DEVICE") != "softgpu", reason="needs the software GPU")
 
@@ -64,6 +64,15 @@ class Tensor(PackageArray):
 
     def get_device(self):
         return 0
+
+    def is_contiguous(self):
+        return bool(self.host.flags.c_contiguous)
+
+    def numel(self):
+        return self.host.size
+
+    def dim(self):
+        return self.host.ndim
 
 
 class Array(PackageArray):
@@ -190,7 +199,8 @@ def test_functions_of_whole_tensors(torch, dtype, shape, monkeypatch):
     call = wf._calls._gpu_calls()
     for name in wf._calls.WHOLE:
         function = getattr(wf, name)
-        is_offered = dtype in ("float32", "float64") or name not in ("mean", "var", "norm", "exact_sum")
+        is_offered = dtype in ("float32", "float64") or name not in ("mean", "var", "norm", "exact_sum") + (
+            ("any", "all", "count_nonzero") if dtype == "float16" else ())
         if x.host.size and is_offered and ("cum" not in name or len(shape) == 1):
             monkeypatch.setattr(wf._calls, "_gpu_calls", lambda: pytest.fail("computed in Python"))
         with warnings.catch_warnings():
@@ -203,7 +213,8 @@ def test_functions_of_whole_tensors(torch, dtype, shape, monkeypatch):
             continue
         for one, other in zip(ours, theirs) if isinstance(ours, tuple) else [(ours, theirs)]:
             assert isinstance(one, torch)
-            assert_same(one.done(), other.done())
+            # A variance of all elements is folded in another order.
+            assert_same(one.done(), other.done(), tolerance_of(np.dtype(dtype)) if name == "var" else 0)
 
 
 def test_tensors_that_are_computed_in_python(torch):
@@ -233,7 +244,7 @@ def test_tensors_are_made_on_the_device_of_the_input(torch_of_compile, monkeypat
     wf._calls.set_whole_arrays(None)
     for _ in range(2):  # in Python, and as a function of a whole tensor
         assert wf.sum(x).done() == 66
-    assert devices == [x.device] * 2
+    assert [getattr(device, "index", device) for device in devices] == [0, 0]
 
 
 def test_types_that_pytorch_does_not_have(torch, monkeypatch):

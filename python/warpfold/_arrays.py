@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -56,6 +56,13 @@ def _from_dlpack(x: Any, call: str, name: str) -> Source:
     return Source(array, getattr(package, "from_dlpack", _scalar_or_array))
 
 
+def _from_sequence(x: Any, call: str, name: str) -> NumPyArray:
+    try:
+        return np.asarray(x)
+    except ValueError as error:  # rows of several lengths
+        raise ValueError(f"{call}: {name} cannot be read as an array: {error}") from None
+
+
 def read(x: Any, call: str, name: str = "a") -> Source:
     """The elements of `x` without a copy, unless it is a sequence or has another byte order than the machine.
 
@@ -70,7 +77,7 @@ def read(x: Any, call: str, name: str = "a") -> Source:
     elif hasattr(x, "__dlpack__"):
         source = _from_dlpack(x, call, name)
     else:
-        source = Source(np.asarray(x), _scalar_or_array)
+        source = Source(_from_sequence(x, call, name), _scalar_or_array)
     array = source.array
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
@@ -82,6 +89,22 @@ def check_dtype(dtype: np.dtype[Any], call: str, name: str) -> None:
     """Raises TypeError unless the package takes the type."""
     if dtype not in TYPES:
         raise TypeError(f"{call}: {name} has dtype {dtype}; accepted are {ACCEPTED}")
+
+
+def check_choice(given: Any, choices: Collection[str], call: str, argument: str) -> None:
+    """Raises ValueError unless an argument is one of the texts."""
+    if not isinstance(given, str) or given not in choices:
+        raise ValueError(f"{call}: {argument} is {given!r}, and must be one of {', '.join(map(repr, choices))}")
+
+
+def read_scalar(value: Any, dtype: Any, call: str, argument: str) -> NumPyArray:
+    """A number, converted. Raises TypeError for what is none, ValueError for an array of one axis and more."""
+    number = _from_sequence(value, call, argument)
+    if number.dtype.kind not in "biuf":
+        raise TypeError(f"{call}: {argument} is of type {type(value).__name__}, dtype {number.dtype}, and must be a number")
+    if number.ndim:
+        raise ValueError(f"{call}: {argument} has shape {number.shape}, and must be a scalar")
+    return number.astype(dtype)
 
 
 def _writable(out: Any, call: str) -> NumPyArray:
@@ -168,10 +191,13 @@ class Output:
     dtype : dtype
         The type in which results are computed. They are cast to the type of `out`.
     source : Source
-        The input: new results become its kind. A result in the memory of the input is computed elsewhere first.
+        The input: new results become its kind.
+    others : sequence of array
+        Other inputs. A result in the memory of an input is computed elsewhere first.
     """
 
-    def __init__(self, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], source: Source, call: str) -> None:
+    def __init__(self, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], source: Source, call: str,
+                 others: Sequence[NumPyArray] = ()) -> None:
         self._given = out
         self._source = source
         self._target: NumPyArray | None = None
@@ -182,7 +208,7 @@ class Output:
             if not self._target.flags.writeable:
                 raise ValueError(f"{call}: out is read-only")
         if self._target is not None and self._target.dtype == dtype and self._target.dtype.isnative \
-                and not np.may_share_memory(self._target, source.array):
+                and not any(np.may_share_memory(self._target, x) for x in (source.array, *others)):
             self.array = self._target
         else:
             self.array = np.empty(shape, dtype)

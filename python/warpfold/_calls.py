@@ -200,7 +200,7 @@ class HostCall(Call):
         return np.broadcast_to(array, shape)
 
     def results(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Output:
-        return Output(out, shape, np.dtype(dtype), self._source, self.name)
+        return Output(out, shape, np.dtype(dtype), self._source, self.name, self._kept)
 
     def handed(self, array: Array) -> Any:
         return self._source.hand_back(array if array.base is None else array.copy())  # no view of temporary memory

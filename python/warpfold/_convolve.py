@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_dtype, describe
+from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype, describe
 from ._calls import Call, call_of
 
 MODES = {"same": 0, "full": 1, "valid": 2}  # warpfold::outputs
@@ -15,8 +15,7 @@ MODES = {"same": 0, "full": 1, "valid": 2}  # warpfold::outputs
 def _operands(call: Call, v: Any, mode: str, takes_scalars: bool) -> tuple[Array, Array]:
     """Both arrays in their common type, in one axis."""
     name = call.name
-    if mode not in MODES:
-        raise ValueError(f"{name}: mode is {mode!r}, and must be 'full', 'same' or 'valid'")
+    check_choice(mode, MODES, name, "mode")
     arrays = call.array, call.operand(v, "v")
     for argument, array in zip("av", arrays):
         if array.ndim > 1 or (array.ndim == 0 and not takes_scalars):

@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_dtype, describe
+from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype, describe
 from ._calls import Call, call_of
 from ._convolve import MODES, finite_mask
 
 BORDERS = {"zero": 0, "clamp": 1, "mirror": 2, "reflect": 3, "wrap": 4}  # warpfold::border
-
-
-def _check_mode(call: str, mode: str) -> None:
-    if mode not in MODES:
-        raise ValueError(f"{call}: mode is {mode!r}, and must be 'full', 'same' or 'valid'")
 
 
 def _sizes(extents: Sequence[int], mask: Sequence[int], mode: str) -> tuple[int, ...]:
@@ -29,7 +24,7 @@ def _sizes(extents: Sequence[int], mask: Sequence[int], mode: str) -> tuple[int,
 def _images(call: Call, in2: Any, mode: str) -> tuple[Array, Array]:
     """Both arrays in their common type."""
     name = call.name
-    _check_mode(name, mode)
+    check_choice(mode, MODES, name, "mode")
     arrays = call.array, call.operand(in2, "in2")
     for argument, array in zip(("in1", "in2"), arrays):
         if array.ndim != 2:
@@ -195,9 +190,8 @@ def _line(call: Call, name: str, values: Any) -> NumPyArray:
 
 def _separable(call: Call, down: NumPyArray, across: NumPyArray, mode: str, border: str) -> Any:
     name = call.name
-    _check_mode(name, mode)
-    if border not in BORDERS:
-        raise ValueError(f"{name}: border is {border!r}, and must be one of {', '.join(map(repr, BORDERS))}")
+    check_choice(mode, MODES, name, "mode")
+    check_choice(border, BORDERS, name, "border")
     array = call.array
     if array.ndim < 2:
         raise ValueError(f"{name}: a has shape {array.shape}, and must have two axes or more")

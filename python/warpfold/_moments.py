@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import (FLOAT32, FLOAT64, Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional,
-                      length_of)
+                      length_of, read_scalar)
 from ._calls import DIVIDE, MAXIMUM, SUBTRACT, Call, call_of, of_whole_arrays
 from ._reductions import SUM, Axis, _chosen, _fold, _kept, _mask, _shape
 
@@ -75,6 +75,7 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
     with call_of("var", a) as call:
         array = call.array
         axes = axes_of(axis, array.ndim)
+        ddof = read_scalar(ddof, np.float64, "var", "ddof").item()
         mask = _mask(call, where, axes)
         inner, chosen = _mean_types(array, dtype, "var")
         target = call.results(out, _shape(array, axes, keepdims), chosen)

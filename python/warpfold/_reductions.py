@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import (Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional, fold_type, length_of,
-                      one_axis)
+                      one_axis, read_scalar)
 from ._calls import EQUAL, NOT_EQUAL, Call, call_of, of_whole_arrays
 
 SUM, PRODUCT, MINIMUM, MAXIMUM = range(4)  # `operation` in python/src/calls.hpp
@@ -36,7 +36,11 @@ def _mask(call: Call, where: Any, axes: Sequence[int]) -> Array | None:
     if where is True or where is NO_VALUE:
         return None
     mask = call.cast(call.operand(where, "where"), np.bool_)
-    return axes_last(call.broadcast(mask, call.array.shape), axes)
+    try:
+        return axes_last(call.broadcast(mask, call.array.shape), axes)
+    except ValueError:
+        raise ValueError(f"{call.name}: where has shape {mask.shape}, and does not broadcast to that of a, "
+                         f"{call.array.shape}") from None
 
 
 def _is_direct(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
@@ -96,14 +100,18 @@ def _accumulate(name: str, op: int, a: Any, axis: Axis, dtype: Any, out: Any, ke
         chosen = result_type(array, dtype, out, name)
         mask = _mask(call, where, axes)
         target = call.results(out, _shape(array, axes, keepdims), chosen)
-        result = _kept(target.array, axes, keepdims)
-        if chosen.kind == "b":
-            _logical(call, op == PRODUCT, axes, mask, result)
-        else:
-            _fold(call, op, array, axes, mask, result)
-        if initial is not NO_VALUE:
-            call.apply(op, result, np.asarray(initial).astype(chosen), result)
+        _fold_from(call, op, axes, mask, _kept(target.array, axes, keepdims), initial)
         return target.finish()
+
+
+def _fold_from(call: Call, op: int, axes: Sequence[int], mask: Array | None, result: Array, initial: Any) -> None:
+    """`result` gets the operation over the axes of the call's array, and over `initial` if there is one."""
+    if op in (SUM, PRODUCT) and result.dtype.kind == "b":
+        _logical(call, op == PRODUCT, axes, mask, result)
+    else:
+        _fold(call, op, call.array, axes, mask, result)
+    if initial is not NO_VALUE:
+        call.apply(op, result, read_scalar(initial, result.dtype, call.name, "initial"), result)
 
 
 def _logical(call: Call, every: bool, axes: Sequence[int], mask: Array | None, result: Array) -> None:
@@ -162,21 +170,21 @@ def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     return _accumulate("prod", PRODUCT, a, axis, dtype, out, keepdims, initial, where)
 
 
+def _check_extreme(name: str, array: Array, axes: Sequence[int], mask: Array | None, has_initial: bool) -> None:
+    if mask is not None and not has_initial:
+        raise ValueError(f"{name}: with `where`, `initial` is needed: an extreme of no elements is not defined")
+    if length_of(array, axes) == 0 and not has_initial:
+        raise ValueError(f"{name}: zero-size array to a reduction that has no identity: a has shape {array.shape}")
+
+
 def _extreme(name: str, op: int, a: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     with call_of(name, a) as call:
         array = call.array
         axes = axes_of(axis, array.ndim)
         mask = _mask(call, where, axes)
-        has_initial = initial is not NO_VALUE
-        if mask is not None and not has_initial:
-            raise ValueError(f"{name}: with `where`, `initial` is needed: an extreme of no elements is not defined")
-        if length_of(array, axes) == 0 and not has_initial:
-            raise ValueError(f"{name}: zero-size array to a reduction that has no identity: a has shape {array.shape}")
+        _check_extreme(name, array, axes, mask, initial is not NO_VALUE)
         target = call.results(out, _shape(array, axes, keepdims), array.dtype)
-        result = _kept(target.array, axes, keepdims)
-        _fold(call, op, array, axes, mask, result)
-        if has_initial:
-            call.apply(op, result, np.asarray(initial).astype(array.dtype), result)
+        _fold_from(call, op, axes, mask, _kept(target.array, axes, keepdims), initial)
         return target.finish()
 
 
@@ -198,20 +206,54 @@ def max(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, init
     return _extreme("max", MAXIMUM, a, axis, out, keepdims, initial, where)
 
 
+def _pair(given: Any, argument: str) -> tuple[Any, Any]:
+    """An argument of `minmax` for each of its results."""
+    if not isinstance(given, tuple):
+        raise TypeError(f"minmax: {argument} is of type {type(given).__name__}, and must be a tuple of two")
+    if len(given) != 2:
+        raise ValueError(f"minmax: {argument} has {len(given)} entries, and must have two")
+    return given
+
+
 @of_whole_arrays
-def minmax(a: Any, axis: Axis = None, keepdims: bool = False) -> tuple[Any, Any]:
-    """Smallest and largest elements over axes: `(min(a, axis), max(a, axis))`. Over all axes of an array without gaps in one pass."""
+def minmax(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None, initial: Any = NO_VALUE,
+           where: Any = True) -> tuple[Any, Any]:
+    """Smallest and largest elements over axes: `(min(a, axis), max(a, axis))`. Over all axes of an array without gaps in one pass.
+
+    Parameters
+    ----------
+    a, axis, keepdims, where
+        As of `min`; `where` needs `initial`.
+    out : tuple of two arrays, optional
+        Where the smallest and the largest elements go. One of them may be None, for a new array.
+    initial : tuple of two scalars, optional
+        The largest value of the smallest elements, and the smallest value of the largest ones.
+
+    Returns
+    -------
+    tuple of two arrays or scalars
+        Those of `out` that are given, else of the kind and type of `a`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `min`; for an `out` or `initial` that is no tuple of two.
+    """
     with call_of("minmax", a) as call:
         array = call.array
         axes = axes_of(axis, array.ndim)
+        mask = _mask(call, where, axes)
+        has_initial = initial is not NO_VALUE
+        _check_extreme("minmax", array, axes, mask, has_initial)
         shape = _shape(array, axes, keepdims)
-        length = length_of(array, axes)
-        if length == 0:
-            raise ValueError(f"minmax: zero-size array to a reduction that has no identity: a has shape {array.shape}")
-        targets = [call.results(None, shape, array.dtype) for _ in range(2)]
-        if 0 not in shape:
-            smallest, largest = (describe(_kept(target.array, axes, keepdims)) for target in targets)
-            call.engine.min_max(fold_type(array.dtype), describe(axes_last(array, axes)), length, smallest, largest)
+        targets = [call.results(one, shape, array.dtype) for one in _pair((None, None) if out is None else out, "out")]
+        results = [_kept(target.array, axes, keepdims) for target in targets]
+        if has_initial:
+            for op, result, value in zip((MINIMUM, MAXIMUM), results, _pair(initial, "initial")):
+                _fold_from(call, op, axes, mask, result, value)
+        elif 0 not in shape:
+            call.engine.min_max(fold_type(array.dtype), describe(axes_last(array, axes)), length_of(array, axes),
+                                *map(describe, results))
         return targets[0].finish(), targets[1].finish()
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, NumPyArray, axes_last, describe, describe_optional, fold_type, one_axis
+from ._arrays import Array, NumPyArray, axes_last, check_choice, describe, describe_optional, fold_type, one_axis, read_scalar
 from ._calls import Call, call_of, of_whole_arrays
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, PRODUCT, SUM, _is_direct, result_type
 
@@ -60,7 +60,7 @@ def _heads(call: Call, length: int, extras: _Extras) -> Array:
 def _first(op: int, initial: Any, exclusive: bool, chosen: np.dtype[Any]) -> NumPyArray | None:
     """The value before each segment; None if there is none."""
     if initial is not None:
-        return np.asarray(initial).astype(chosen)
+        return read_scalar(initial, chosen, "scan", "initial")
     if not exclusive:
         return None
     if op in (SUM, PRODUCT):
@@ -132,8 +132,7 @@ def scan(a: Any, op: str = "sum", axis: int | None = None, dtype: Any = None, ou
     numpy.exceptions.AxisError
         For an axis that `a` does not have.
     """
-    if op not in OPERATIONS:
-        raise ValueError(f"scan: op is {op!r}, and must be one of {', '.join(map(repr, OPERATIONS))}")
+    check_choice(op, OPERATIONS, "scan", "op")
     number = OPERATIONS[op]
     if dtype is not None and number in (MINIMUM, MAXIMUM):
         raise TypeError(f"scan: extremes have the type of a, and dtype is {np.dtype(dtype)}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, describe, fold_type
+from ._arrays import Array, check_choice, describe, fold_type
 from ._calls import ADD, Call, call_of
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, SUM, _count, _sum_type
 
@@ -175,8 +175,7 @@ def reduce_by_key(keys: Any, values: Any, op: str = "sum") -> tuple[Any, Any]:
     TypeError, ValueError
         For another type, another number of values than keys, and an unknown operation.
     """
-    if op not in OPERATIONS:
-        raise ValueError(f"reduce_by_key: op is {op!r}, and must be one of {', '.join(map(repr, OPERATIONS))}")
+    check_choice(op, OPERATIONS, "reduce_by_key", "op")
     with call_of("reduce_by_key", keys, "keys") as call:
         of = call.operand(values, "values")
         if call.array.ndim != 1 or call.array.shape != of.shape:

@@ -46,8 +46,13 @@ void exact_dot(const gpu& on, const array& a, const array& b, const array& out) 
     const auto run = [&](auto zero) {
         using T = decltype(zero);
         const contiguous_input<T> left(on, a), right(on, b);
+        const contiguous_output<T> sums(on, out);
         const workspace_of_stream memory(on, exact_sum_workspace());
-        warpfold::exact_dot(memory.target(), left.data(), right.data(), a.size(), out.required<T>(a.type));
+        const auto n = static_cast<std::uint64_t>(a.shape.back());
+        for (std::uint64_t k = 0; k < out.size(); ++k) {
+            warpfold::exact_dot(memory.target(), left.data() + k * n, right.data() + k * n, n, sums.data() + k);
+        }
+        sums.finish();
     };
     if (a.type == element::float32) {
         run(float{});

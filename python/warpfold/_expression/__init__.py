@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import Array, address_of, describe, fold_type
+from .._arrays import Array, address_of, check_choice, describe, fold_type
 from .._calls import Call, call_of
 from .._devices import gpu_module
 from .._reductions import OPERATIONS, _sum_type
@@ -117,8 +117,7 @@ class Operation:
         array or scalar
             Of no axes.
         """
-        if op not in REDUCTIONS:
-            raise ValueError(f"op: the reduction is {op!r}, and must be one of {', '.join(map(repr, REDUCTIONS))}")
+        check_choice(op, REDUCTIONS, "op", "the reduction")
         with self._call(arrays) as call:
             code, operands = self._operands(call, arrays)
             size = operands.size

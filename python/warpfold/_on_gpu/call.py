@@ -45,6 +45,7 @@ class GpuCall(Call):
         self.name = name
         self._rooms: list[_gpu.Memory] = []
         self._kept: list[DeviceArray] = []
+        self._operands: list[DeviceArray] = []
         self.host_source: Source | None = None  # of an array in host memory
         self.kind: Kind
         if is_there:
@@ -81,7 +82,12 @@ class GpuCall(Call):
             return self.uploaded(read(x, self.name, name).array)
         array = read_device(x, self.place, self.name, name)
         self.check_device(array, name)
+        self._operands.append(array)
         return array
+
+    def inputs(self) -> list[DeviceArray]:
+        """The arrays of the caller in device memory."""
+        return [self.array, *self._operands]
 
     def check_device(self, array: DeviceArray, name: str) -> None:
         """Raises ValueError if an array is on another device."""
@@ -213,8 +219,7 @@ class Results:
 
     def _overlaps(self, target: DeviceArray) -> bool:
         begin, end = target.bounds()
-        first, last = self._call.array.bounds()
-        return bool(begin < last and first < end)
+        return any(begin < last and first < end for first, last in (array.bounds() for array in self._call.inputs()))
 
     def finish(self) -> Any:
         """The caller's `out`, or the results in the caller's kind of array. Waits if they are in host memory."""

@@ -172,6 +172,19 @@ TYPED_TEST(exact_on_host, DotThatCancels) {
     }
 }
 
+// What is left of the products are their rounding errors.
+TYPED_TEST(exact_on_host, DotOfRoundingErrors) {
+    using T = TypeParam;
+    auto a = tests::spread<T>(4000, -9, 9, 7), b = tests::spread<T>(4000, -9, 9, 8);
+    for (std::size_t k = 0; k < 4000; ++k) {
+        a.push_back(-(a[k] * b[k]));
+        b.push_back(1);
+    }
+    const T expected = tests::expected_dot(a, b);
+    EXPECT_NE(expected, T(0));
+    this->expect_dot(a, b, expected, "rounding errors");
+}
+
 TYPED_TEST(exact_on_host, DotAtTheBorders) {
     using T = TypeParam;
     using limits = std::numeric_limits<T>;

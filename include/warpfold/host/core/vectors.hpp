@@ -2,12 +2,15 @@
 // The widest vectors of the machine in a program compiled for the baseline. WARPFOLD_BASELINE_VECTORS turns this off.
 #pragma once
 
+#include <type_traits>
+
 #if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__)) &&                         \
     !defined(WARPFOLD_BASELINE_VECTORS)
 // For functions with AVX2 that are inlined into their callers.
 #define WARPFOLD_AVX2 __attribute__((target("avx2"), always_inline)) inline
 // For functions that callers of the same vectors take in through functions for the baseline (`flatten`).
 #define WARPFOLD_AVX2_PART __attribute__((target("avx2"))) inline
+#define WARPFOLD_FMA_PART __attribute__((target("avx2,fma"))) inline
 #define WARPFOLD_AVX512_PART __attribute__((target("avx512f,avx512bw"))) inline
 #endif
 
@@ -52,5 +55,24 @@ auto with_widest_vectors(const Work& work) {
 }
 
 #endif
+
+// Calls work(has_fma) with std::true_type or std::false_type: compiled for AVX2 with fused multiply-adds if the machine has
+// them, else as by with_widest_vectors(). The compiler may fuse products and sums there, so a product must be exact, or
+// hidden from it.
+#if defined(WARPFOLD_AVX2)
+template <class Work>
+__attribute__((target("avx2,fma"), flatten)) auto with_fma(const Work& work) {
+    return work(std::true_type{});
+}
+#endif
+template <class Work>
+auto with_fused_vectors(const Work& work) {
+#if defined(WARPFOLD_AVX2)
+    if (has_avx2() && __builtin_cpu_supports("fma") != 0) {
+        return detail::with_fma(work);
+    }
+#endif
+    return with_widest_vectors([&] { return work(std::false_type{}); });
+}
 
 } // namespace warpfold::detail

@@ -31,7 +31,6 @@ inline constexpr int exact_level_bits = 44; // from level to level: 51 bits less
 static_assert(exact_chunk / exact_lanes == 1 << (51 - exact_level_bits));
 
 using four_doubles = double __attribute__((vector_size(32)));
-using four_floats = float __attribute__((vector_size(16)));
 using eight_words = std::int32_t __attribute__((vector_size(32)));
 using four_longs = std::int64_t __attribute__((vector_size(32)));
 
@@ -130,14 +129,31 @@ template <class T, class Next = nothing_next>
 // By reference: without AVX there is no calling convention for such vectors.
 [[gnu::always_inline]] inline void load_four(four_doubles& to, const double* x) { std::memcpy(&to, x, sizeof(to)); }
 [[gnu::always_inline]] inline void load_four(four_doubles& to, const float* x) {
-    four_floats v;
-    std::memcpy(&v, x, sizeof(v));
-    to = __builtin_convertvector(v, four_doubles);
+    to = four_doubles{x[0], x[1], x[2], x[3]};
 }
 
-// Sums of n numbers in `Levels` levels; the lowest bit of level j is 2^lowest_bit[j].
-template <unsigned Levels, class T, class Next>
-[[gnu::always_inline]] inline void sum_levels(const T* x, unsigned n, const int* lowest_bit, std::int64_t* sums,
+// Numbers as terms of sum_levels().
+template <class T>
+struct number_terms {
+    static constexpr bool has_errors = false;
+
+    [[gnu::always_inline]] void load(four_doubles& term, four_doubles& /*error*/, unsigned k) const {
+        load_four(term, x + k);
+    }
+
+    const T* x;
+};
+
+// Moves the multiples of the level's lowest bit from `rest` to the level's sum.
+[[gnu::always_inline]] inline void extract(four_doubles& sum, four_doubles& rest) {
+    const four_doubles with = sum + rest;
+    rest -= with - sum;
+    sum = with;
+}
+
+// Sums of n terms in `Levels` levels; the lowest bit of level j is 2^lowest_bit[j].
+template <unsigned Levels, class Terms, class Next>
+[[gnu::always_inline]] inline void sum_levels(const Terms& terms, unsigned n, const int* lowest_bit, std::int64_t* sums,
                                               const Next& behind) {
     constexpr unsigned packs = exact_lanes / 4;
     four_doubles sum[Levels][packs];
@@ -154,14 +170,19 @@ template <unsigned Levels, class T, class Next>
     for (unsigned k = 0; k < n; k += exact_lanes) {
         behind.template fetch<1>(k);
         for (unsigned p = 0; p < packs; ++p) {
-            four_doubles rest;
-            load_four(rest, x + k + 4 * p);
+            // The error of a term is below the lowest bit of the first level.
+            four_doubles rest, error;
+            terms.load(rest, error, k + 4 * p);
             for (unsigned j = 0; j + 1 < Levels; ++j) {
-                const four_doubles with = sum[j][p] + rest;
-                rest -= with - sum[j][p];
-                sum[j][p] = with;
+                extract(sum[j][p], rest);
+                if (Terms::has_errors && j != 0) {
+                    extract(sum[j][p], error);
+                }
             }
             sum[Levels - 1][p] += rest;
+            if constexpr (Terms::has_errors) {
+                sum[Levels - 1][p] += error;
+            }
         }
     }
     for (unsigned j = 0; j < Levels; ++j) {
@@ -176,53 +197,69 @@ template <unsigned Levels, class T, class Next>
     }
 }
 
-template <class T, class Next>
-[[gnu::always_inline]] inline void sum_levels(unsigned levels, const T* x, unsigned n, const int* lowest_bit,
+template <class Terms, class Next>
+[[gnu::always_inline]] inline void sum_levels(unsigned levels, const Terms& terms, unsigned n, const int* lowest_bit,
                                               std::int64_t* sums, const Next& behind) {
     switch (levels) {
-    case 1: return sum_levels<1>(x, n, lowest_bit, sums, behind);
-    case 2: return sum_levels<2>(x, n, lowest_bit, sums, behind);
-    case 3: return sum_levels<3>(x, n, lowest_bit, sums, behind);
-    case 4: return sum_levels<4>(x, n, lowest_bit, sums, behind);
-    case 5: return sum_levels<5>(x, n, lowest_bit, sums, behind);
-    case 6: return sum_levels<6>(x, n, lowest_bit, sums, behind);
-    default: return sum_levels<exact_most_levels>(x, n, lowest_bit, sums, behind);
+    case 1: return sum_levels<1>(terms, n, lowest_bit, sums, behind);
+    case 2: return sum_levels<2>(terms, n, lowest_bit, sums, behind);
+    case 3: return sum_levels<3>(terms, n, lowest_bit, sums, behind);
+    case 4: return sum_levels<4>(terms, n, lowest_bit, sums, behind);
+    case 5: return sum_levels<5>(terms, n, lowest_bit, sums, behind);
+    case 6: return sum_levels<6>(terms, n, lowest_bit, sums, behind);
+    default: return sum_levels<exact_most_levels>(terms, n, lowest_bit, sums, behind);
     }
 }
 
-// Adds n numbers, at most a chunk and a multiple of `exact_lanes`, all multiples of the accumulator's lowest bit.
-// Returns false, and adds nothing, if they are too far apart, too large, or not all finite.
+// All numbers are below 2^top and multiples of 2^last.
+struct bit_range {
+    int top;
+    int last;
+};
+template <class T>
+bit_range range_of(const exponent_fields& fields) {
+    return {static_cast<int>(fields.most) + 1 + ieee<T>::lowest + ieee<T>::fraction,
+            static_cast<int>(std::max(fields.least, 1u)) - 1 + ieee<T>::lowest};
+}
+
+// Adds n terms, at most a chunk and a multiple of `exact_lanes`, all multiples of the accumulator's lowest bit. Returns
+// false, and adds nothing, if they are too far apart or too large.
+template <unsigned Most, class Terms, class Accumulator, class Next>
+[[gnu::always_inline]] inline bool add_terms_between(Accumulator& to, const bit_range& range, const Terms& terms,
+                                                     unsigned n, const Next& behind) {
+    constexpr int bottom = std::max(Accumulator::layout::lowest, ieee<double>::lowest);
+    if (range.top > 1010) {
+        return false;
+    }
+    int lowest_bit[exact_most_levels];
+    unsigned levels = 0;
+    int next = range.top - exact_level_bits;
+    for (;; next -= exact_level_bits) {
+        if (levels == Most) {
+            return false;
+        }
+        lowest_bit[levels++] = std::max(next, bottom);
+        if (next <= std::max(range.last, bottom)) {
+            break;
+        }
+    }
+    std::int64_t sums[exact_most_levels];
+    sum_levels(levels, terms, n, lowest_bit, sums, behind);
+    for (unsigned j = 0; j < levels; ++j) {
+        to.add(sums[j], static_cast<unsigned>(lowest_bit[j] - Accumulator::layout::lowest));
+    }
+    return true;
+}
+
+// The same of numbers. Returns false also if they are not all finite.
 template <unsigned Most = exact_most_levels, class T, class Accumulator, class Next>
 [[gnu::always_inline]] inline bool add_chunk(Accumulator& to, const T* x, unsigned n, const Next& behind) {
     const exponent_fields fields = exponents_of(x, n, behind);
     if (fields.most < fields.least) {
         return true;
     }
-    constexpr int bottom = std::max(Accumulator::layout::lowest, ieee<double>::lowest);
-    // All are below 2^top and multiples of 2^last.
-    const int top = static_cast<int>(fields.most) + 1 + ieee<T>::lowest + ieee<T>::fraction;
-    const int last = std::max(static_cast<int>(std::max(fields.least, 1u)) - 1 + ieee<T>::lowest, bottom);
-    if (fields.most == ieee<T>::special || top > 1010) {
-        return false;
-    }
-    int lowest_bit[exact_most_levels];
-    unsigned levels = 0;
-    int next = top - exact_level_bits;
-    for (;; next -= exact_level_bits) {
-        if (levels == Most) {
-            return false;
-        }
-        lowest_bit[levels++] = std::max(next, bottom);
-        if (next <= last) {
-            break;
-        }
-    }
-    std::int64_t sums[exact_most_levels];
-    sum_levels(levels, x, n, lowest_bit, sums, behind);
-    for (unsigned j = 0; j < levels; ++j) {
-        to.add(sums[j], static_cast<unsigned>(lowest_bit[j] - Accumulator::layout::lowest));
-    }
-    return true;
+    return fields.most != ieee<T>::special &&
+           add_terms_between<Most>(to, range_of<T>(fields), number_terms<T>{x}, n, behind);
 }
 
 // Sums of floats by sign and exponent, as integers: the sum of the fractions in bits 0 to 39, their number above. Holds
@@ -263,18 +300,8 @@ struct no_bins {
     void add_to(Accumulator&) const {}
 };
 
-// x rounded to 26 bits, and the remainder.
-[[gnu::always_inline]] inline void split(const four_doubles& x, four_doubles& upper, four_doubles& lower) {
-    four_longs bits;
-    std::memcpy(&bits, &x, sizeof(bits));
-    bits = (bits + (std::int64_t{1} << 26)) & ~((std::int64_t{1} << 27) - 1);
-    std::memcpy(&upper, &bits, sizeof(bits));
-    lower = x - upper;
-}
-
-// A chunk of terms: x[k], or x[k] * y[k] for two arrays.
 template <class T, class Accumulator, class Bins>
-[[gnu::always_inline]] inline void add_terms_here(Accumulator& to, Bins& bins, unsigned n, const T* x) {
+[[gnu::always_inline]] inline void add_numbers_here(Accumulator& to, Bins& bins, unsigned n, const T* x) {
     if constexpr (std::is_same_v<Bins, float_bins>) {
         if (!add_chunk<3>(to, x, n, next_chunk(n, x))) {
             if (exponents_of(x, n).most < ieee<float>::special) {
@@ -291,55 +318,6 @@ template <class T, class Accumulator, class Bins>
         to.term(x[k]);
     }
 }
-template <class T, class Accumulator>
-[[gnu::always_inline]] inline void add_terms_here(Accumulator& to, no_bins&, unsigned n, const T* x, const T* y) {
-    alignas(32) double product[exact_chunk];
-    if constexpr (sizeof(T) == 4) {
-        for (unsigned k = 0; k < n; k += 4) {
-            four_doubles f, g;
-            load_four(f, x + k);
-            load_four(g, y + k);
-            const four_doubles p = f * g; // 24 bits times 24 bits: exact
-            std::memcpy(product + k, &p, sizeof(p));
-        }
-        if (add_chunk(to, product, n, next_chunk(n, x, y))) {
-            return;
-        }
-    } else {
-        // x * y is the rounded product plus an error that is also representable, if both are far from the limits of the
-        // range.
-        const exponent_fields a = exponents_of(x, n), b = exponents_of(y, n);
-        if (a.most < a.least && b.most != ieee<T>::special) {
-            return;
-        }
-        if (b.most < b.least && a.most != ieee<T>::special) {
-            return;
-        }
-        if (a.least != 0 && b.least != 0 && std::max(a.most, b.most) < ieee<T>::special - 1 &&
-            a.most + b.most < 2 * 1023 + 1000 && a.least + b.least > 2 * 1023 - 900) {
-            alignas(32) double error[exact_chunk];
-            for (unsigned k = 0; k < n; k += 4) {
-                four_doubles f, g, f1, f0, g1, g0;
-                load_four(f, x + k);
-                load_four(g, y + k);
-                split(f, f1, f0);
-                split(g, g1, g0);
-                const four_doubles p = f * g; // its error follows by Dekker's product
-                const four_doubles e = f0 * g0 - (((p - f1 * g1) - f0 * g1) - f1 * g0);
-                std::memcpy(product + k, &p, sizeof(p));
-                std::memcpy(error + k, &e, sizeof(e));
-            }
-            Accumulator before = to;
-            if (add_chunk(to, product, n, next_chunk(n, x)) && add_chunk(to, error, n, next_chunk(n, y))) {
-                return;
-            }
-            to = before;
-        }
-    }
-    for (unsigned k = 0; k < n; ++k) {
-        to.term(x[k], y[k]);
-    }
-}
 
 // True if this thread rounds to nearest and keeps subnormal inputs and results.
 inline bool has_default_arithmetic() {
@@ -353,15 +331,15 @@ inline bool has_default_arithmetic() {
 #endif
 }
 
-// The same with the widest vectors.
-template <class T, class Accumulator, class Bins, class... More>
-void add_terms(Accumulator& to, Bins& bins, unsigned n, const T* x, const More*... more) {
+// Adds n numbers, at most a chunk and a multiple of `exact_lanes`.
+template <class T, class Accumulator, class Bins>
+void add_numbers(Accumulator& to, Bins& bins, unsigned n, const T* x) {
     if (has_default_arithmetic()) {
-        with_widest_vectors([&] { add_terms_here(to, bins, n, x, more...); });
+        with_widest_vectors([&] { add_numbers_here(to, bins, n, x); });
         return;
     }
     for (unsigned k = 0; k < n; ++k) {
-        to.term(x[k], more[k]...);
+        to.term(x[k]);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/exact_sum/chunk.hpp"
+#include "warpfold/host/exact_sum/products.hpp"
 
 namespace warpfold::detail {
 
@@ -57,9 +58,9 @@ void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(
                 const T* at[sizeof...(Ins)];
             } const chunks{{chunk_of<T>(ins, begin, count, rounded_up, next_room())...}};
             if constexpr (sizeof...(Ins) == 1) {
-                add_terms(mine, bins, rounded_up, chunks.at[0]);
+                add_numbers(mine, bins, rounded_up, chunks.at[0]);
             } else {
-                add_terms(mine, bins, rounded_up, chunks.at[0], chunks.at[1]);
+                add_products(mine, rounded_up, chunks.at[0], chunks.at[1]);
             }
         }
         bins.add_to(mine);

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Arguments at fault: an exception of NumPy's kinds that names call and argument; and `out` in the memory of an input."""
+import array as standard
+
+import numpy as np
+import pytest
+
+import warpfold as wf
+from support import assert_same
+
+LINE, GRID = np.arange(6.0), np.arange(12.0).reshape(3, 4)
+REFUSED = {"object": np.array([1, "a"], object), "text": np.array(["a", "b"]), "date": np.array(["2020"], "M8[s]"),
+           "record": np.zeros(3, [("x", "f4"), ("y", "i4")]), "long double": np.zeros(3, np.longdouble), "complex": np.zeros(3, complex),
+           "mask": np.ma.array([1.0, 2.0], mask=[0, 1]), "None": None, "ragged": [[1.0, 2.0], [3.0]], "dict": {1: 2},
+           "large": [2**70], "bytes": b"abc"}
+FUNCTIONS = {name: getattr(wf, name) for name in (
+    "sum", "prod", "min", "max", "minmax", "any", "all", "count_nonzero", "argmin", "argmax", "mean", "var", "norm", "cumsum",
+    "cumprod", "cummin", "cummax", "run_length_encode", "unique_consecutive", "histogram", "bincount")} | {
+        "convolve": lambda x: wf.convolve(LINE, x), "correlate": lambda x: wf.correlate(x, LINE), "convolve2d": lambda x: wf.convolve2d(GRID, x),
+        "gaussian_blur": lambda x: wf.gaussian_blur(x, 1), "digitize": lambda x: wf.digitize(x, [1.0]), "select": lambda x: wf.select(x, [True]),
+        "partition_by": lambda x: wf.partition_by(LINE, x), "reduce_by_key": lambda x: wf.reduce_by_key(LINE, x),
+        "segment_sum": lambda x: wf.segment_sum(x, [0, 1]), "segment_min": lambda x: wf.segment_min(LINE, x), "scan": lambda x: wf.scan(x, "sum")}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_elements_that_no_call_takes(name):
+    for kind, x in REFUSED.items():
+        with pytest.raises((TypeError, ValueError)) as caught:
+            FUNCTIONS[name](x)
+        assert str(caught.value).startswith(name.split("_sum")[0].split("_min")[0]), (kind, caught.value)
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: wf.sum(GRID, where=[True, False]), ValueError, r"sum: where has shape \(2,\), .* that of a, \(3, 4\)"),
+    (lambda: wf.sum(GRID, initial=[1, 2]), ValueError, r"sum: initial has shape \(2,\)"),
+    (lambda: wf.max(GRID, initial="a"), TypeError, "max: initial is of type str"),
+    (lambda: wf.scan(LINE, "sum", initial=[1, 2]), ValueError, "scan: initial has shape"),
+    (lambda: wf.scan(LINE, ["sum"]), ValueError, "scan: op is"),
+    (lambda: wf.var(GRID, ddof=[1, 2]), ValueError, "var: ddof has shape"),
+    (lambda: wf.var(GRID, ddof=None), TypeError, "var: ddof is of type NoneType"),
+    (lambda: wf.convolve(LINE, LINE, np.zeros(2)), ValueError, "convolve: mode is"),
+    (lambda: wf.convolve2d(GRID, GRID, []), ValueError, "convolve2d: mode is"),
+    (lambda: wf.gaussian_blur(GRID, 1, border=[]), ValueError, "gaussian_blur: border is"),
+    (lambda: wf.op("a + 1").reduce(LINE, op=LINE), ValueError, "op: the reduction is"),
+    (lambda: wf.minmax(GRID, out=np.zeros(2)), TypeError, "minmax: out is of type ndarray"),
+    (lambda: wf.minmax(GRID, out=(None,)), ValueError, "minmax: out has 1 entries"),
+    (lambda: wf.minmax(GRID, 0, out=(None, np.zeros(3))), ValueError, r"minmax: out has shape \(3,\), and the result \(4,\)"),
+    (lambda: wf.minmax(GRID, initial=1), TypeError, "minmax: initial is of type int"),
+    (lambda: wf.minmax(GRID, where=GRID > 1), ValueError, "minmax: with `where`, `initial` is needed"),
+    (lambda: wf.minmax(GRID[:0]), ValueError, r"minmax: zero-size array .* \(0, 4\)"),
+])
+def test_arguments_at_fault(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+@pytest.mark.parametrize("function", [wf.sum, wf.min, wf.any, wf.mean, wf.var, wf.exact_sum, wf.cumsum])
+def test_outputs_at_fault(function):
+    shape = GRID.shape if function is wf.cumsum else (3,)
+    with pytest.raises(ValueError, match=f"{function.__name__}: out is read-only"):
+        function(GRID, 1, out=np.broadcast_to(0.0, shape))
+    with pytest.raises(ValueError, match=f"{function.__name__}: out has shape"):
+        function(GRID, 1, out=np.zeros((5, 5)))
+    for room in ([0.0] * 3, "abc", object()):
+        with pytest.raises(TypeError, match=f"{function.__name__}: out is of type"):
+            function(GRID, 1, out=room)
+
+
+def test_minmax_into_arrays_and_of_chosen_elements():
+    low, high = np.empty(3), np.empty((3, 2), np.float32)[:, 0]
+    found = wf.minmax(GRID, 1, out=(low, high))
+    assert found[0] is low and found[1] is high
+    assert_same(low, GRID.min(1))
+    assert_same(high, GRID.max(1).astype(np.float32))
+    where = GRID % 3 > 0
+    for x in (GRID, GRID[::-1, ::-1], GRID.astype(">f4"), GRID.astype(np.uint8)):
+        smallest, largest = wf.minmax(x, 0, True, initial=(7, 5), where=where)
+        assert_same(smallest, x.min(0, keepdims=True, initial=7, where=where).astype(x.dtype.newbyteorder("=")))
+        assert_same(largest, x.max(0, keepdims=True, initial=5, where=where).astype(x.dtype.newbyteorder("=")))
+    assert wf.minmax(GRID[:0], initial=(1, 2)) == (1, 2)
+
+
+def test_out_in_the_memory_of_an_input():
+    shared = GRID.copy()
+    wf.minmax(shared, 1, out=(shared[:, 0], shared[:, 1]))
+    assert_same(shared[:, :2], np.stack((GRID.min(1), GRID.max(1)), 1))
+    mask = np.array([[True, False, True, True]] * 3)
+    expected = np.any(GRID, 0, where=mask)
+    assert_same(wf.any(GRID, 0, where=mask, out=mask[0]), expected)
+
+
+def test_what_is_read_as_arrays():
+    assert wf.sum(standard.array("d", [1, 2])) == 3
+    assert wf.sum(memoryview(bytearray(b"ab"))) == 195
+    assert_same(wf.cumsum(np.broadcast_to(np.float32(2), 3)), np.array([2, 4, 6], np.float32))
