@@ -71,11 +71,19 @@ void session::released(const memory::allocation& a) {
 }
 
 void session::host_finding(std::string kind, std::string message, std::uint64_t at) {
-    if (!has(check::memory)) {
+    add_finding(check::memory, std::move(kind), std::move(message), at);
+}
+
+void session::report_deadlock(std::string message, std::uint64_t at) {
+    add_finding(check::sync, "deadlock", std::move(message), at);
+}
+
+void session::add_finding(check_set of, std::string kind, std::string message, std::uint64_t at) {
+    if (!has(of)) {
         return;
     }
     finding f;
-    f.check = check::memory;
+    f.check = of;
     f.kind = std::move(kind);
     f.message = std::move(message);
     f.address = hexadecimal(at);

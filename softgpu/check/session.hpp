@@ -46,6 +46,8 @@ public:
 
     // An error of the host: a call whose arguments are invalid.
     void host_finding(std::string kind, std::string message, std::uint64_t at);
+    // An operation waits for a value of memory that nothing writes.
+    void report_deadlock(std::string message, std::uint64_t at);
     // The allocations of now are older than the checks: they count as written.
     void take_over();
     // Reports the allocations of a memory after this one that still exist, at the end of the program or of a part of it.
@@ -62,6 +64,8 @@ public:
     void released(const memory::allocation& a) override;
 
 private:
+    void add_finding(check_set of, std::string kind, std::string message, std::uint64_t at);
+
     check_set checks_;
     findings& sink_;
     memories memories_;

@@ -11,6 +11,7 @@ constexpr std::uint64_t most_elements = 1ull << 32;
 constexpr std::uint64_t most_stride = 1ull << 40;
 constexpr unsigned most_box = 256;
 constexpr std::uint64_t most_box_bytes = 256 << 10; // an H200 refuses 512 KiB and accepts 128
+constexpr const char* too_large = "the box has more than 256 KiB";
 constexpr unsigned most_element_stride = 8;
 constexpr unsigned most_pixels = 1024;
 constexpr unsigned swizzled_piece = 16; // bytes
@@ -49,6 +50,13 @@ const char* wrong_with_im2col(const tensor_map& m) {
         if (m.lower[k] >= static_cast<std::int64_t>(m.size[k + 1]) + m.upper[k]) {
             return "the pixel box is empty";
         }
+    }
+    const unsigned bytes = m.channels * bytes_of(m.type);
+    if (std::uint64_t{bytes} * m.pixels > most_box_bytes) {
+        return too_large;
+    }
+    if (bytes % swizzled_piece != 0) {
+        return "the bytes of a pixel's channels are no multiple of 16";
     }
     return wrong_with_inner(m, m.channels);
 }
@@ -110,7 +118,7 @@ const char* wrong_with(const tensor_map& m) noexcept {
     for (unsigned k = 0; k < m.rank; ++k) {
         bytes *= m.box[k];
     }
-    return bytes > most_box_bytes ? "the box has more than 256 KiB" : wrong_with_inner(m, m.box[0]);
+    return bytes > most_box_bytes ? too_large : wrong_with_inner(m, m.box[0]);
 }
 
 } // namespace softgpu::machine

@@ -56,7 +56,8 @@ std::vector<expectation> all_expectations() {
          {std::pair(PLANTED_ORDER, PLANTED_ORDER_SOURCE), std::pair(PLANTED_COPIES, PLANTED_COPIES_SOURCE),
           std::pair(PLANTED_WGMMA, PLANTED_WGMMA_SOURCE), std::pair(PLANTED_ENDS, PLANTED_ENDS_SOURCE),
           std::pair(PLANTED_CLUSTERS, PLANTED_CLUSTERS_SOURCE), std::pair(PLANTED_LAUNCHES, PLANTED_LAUNCHES_SOURCE),
-          std::pair(PLANTED_PIPELINE, PLANTED_PIPELINE_SOURCE)}) {
+          std::pair(PLANTED_PIPELINE, PLANTED_PIPELINE_SOURCE), std::pair(PLANTED_BYTES, PLANTED_BYTES_SOURCE),
+          std::pair(PLANTED_VALUES, PLANTED_VALUES_SOURCE)}) {
         const std::vector<expectation> more = read_expectations(program, source);
         all.insert(all.end(), more.begin(), more.end());
     }
@@ -180,6 +181,23 @@ TEST(PlantedPipeline, WarpsThatWaitForTheirWarpgroupAreNamed) {
     const outcome o = run("three_warps", "--check sync", PLANTED_PIPELINE);
     EXPECT_EQ(o.status, 1) << o.text;
     EXPECT_NE(o.text.find("wait for the other warps of their warpgroup"), std::string::npos) << o.text;
+}
+
+// A stream that waits for a value holds nobody up, in the adversarial schedule neither.
+TEST(PlantedValues, AreRightAndSilentInEverySchedule) {
+    for (const expectation& e : read_expectations(PLANTED_VALUES, PLANTED_VALUES_SOURCE)) {
+        for (const char* const seed : {"1", "2", "3"}) {
+            const outcome o = run(e.name + " fixed", std::string("--check all --schedule adversarial --seed ") + seed,
+                                  PLANTED_VALUES);
+            EXPECT_EQ(o.status, 0) << e.name << ", seed " << seed << ":\n" << o.text;
+        }
+    }
+}
+
+TEST(PlantedValues, ADeadlockSaysWhatItWaitsFor) {
+    const outcome o = run("no_value", "--check sync", PLANTED_VALUES);
+    EXPECT_NE(o.text.find("cuStreamWaitValue32: deadlock: waits until the 4 bytes at"), std::string::npos) << o.text;
+    EXPECT_NE(o.text.find("are 1; they are 2"), std::string::npos) << o.text;
 }
 
 std::size_t times(const std::string& part, const std::string& text) {

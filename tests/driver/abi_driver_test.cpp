@@ -5,6 +5,7 @@
 #include "softgpu/runtime/abi/driver.hpp"
 #include "softgpu/runtime/abi/driver_texture.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
+#include "softgpu/runtime/abi/memory_operations.hpp"
 #include "softgpu/runtime/abi/shared.hpp"
 #include "softgpu/runtime/calls/driver/graph/parameters.hpp"
 #include "tests/runtime/same_abi.hpp"
@@ -26,6 +27,18 @@ SAME_SIZE(memory_access, CUmemAccessDesc);
 SAME_SIZE(universal_id, CUuuid);
 
 SAME_SIZE(driver_conditional_parameters, CUDA_CONDITIONAL_NODE_PARAMS);
+SAME_SIZE(memory_operation_parameters, CUstreamBatchMemOpParams);
+SAME_FIELD(memory_operation_parameters, address, CUstreamBatchMemOpParams, waitValue.address);
+SAME_FIELD(memory_operation_parameters, value, CUstreamBatchMemOpParams, waitValue.value64);
+SAME_FIELD(memory_operation_parameters, flags, CUstreamBatchMemOpParams, writeValue.flags);
+SAME_FIELD(memory_operation_parameters, flags_of_barrier, CUstreamBatchMemOpParams, memoryBarrier.flags);
+SAME_SIZE(memory_batch_parameters, CUDA_BATCH_MEM_OP_NODE_PARAMS);
+SAME_FIELD(memory_batch_parameters, list, CUDA_BATCH_MEM_OP_NODE_PARAMS, paramArray);
+SAME_VALUE(memory_operation_type::write_64, CU_STREAM_MEM_OP_WRITE_VALUE_64);
+SAME_VALUE(memory_operation_type::barrier, CU_STREAM_MEM_OP_BARRIER);
+SAME_VALUE(value_comparison::nor, CU_STREAM_WAIT_VALUE_NOR);
+SAME_VALUE(node_type::memory_batch, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+
 SAME_SIZE(driver_copy_2d, CUDA_MEMCPY2D);
 SAME_FIELD(driver_copy_2d, source_type, CUDA_MEMCPY2D, srcMemoryType);
 SAME_FIELD(driver_copy_2d, source_array, CUDA_MEMCPY2D, srcArray);

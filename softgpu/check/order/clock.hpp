@@ -19,6 +19,7 @@ struct event {
     std::uint64_t time = 0;
     unsigned warp = 0;
     unsigned lane = 0;
+    bool is_init = false; // mbarrier.init
 };
 
 // known[b][a]: lane b is ordered after what lane a did before this time.

@@ -70,6 +70,7 @@ struct operation_record {
     operation_note note;
     std::string name; // "kernel f(int*)", "copy of 16 bytes from host to device"
     bool done = false;
+    bool is_signal = false;            // of a transfer: a value that others wait for, or the wait for it
     std::vector<touched_range> ranges; // not of a kernel
     bool stamped = false;              // of a transfer: in the shadow as well
     std::uint64_t first_serial = 0;    // 0: none

@@ -26,8 +26,6 @@ stamp stamp_of(std::uint64_t serial, unsigned byte_mask) {
     return static_cast<stamp>(serial << (serial_time_bits + time_shift)) | static_cast<stamp>(byte_mask);
 }
 
-std::uint64_t serial_of(stamp s) { return time_of(s) >> serial_time_bits; }
-
 // The bytes of a range in the word at `word`, as a mask.
 unsigned bytes_in_word(const touched_range& r, std::uint64_t word) {
     unsigned mask = 0;
@@ -99,6 +97,18 @@ finding race_of(const operation_record& a, finding_access one, const operation_r
     f.accesses.push_back(std::move(swapped ? other : one));
     f.accesses.push_back(std::move(swapped ? one : other));
     return f;
+}
+
+std::vector<stamp> operation_races::writes_of(const touched_range& r) const {
+    const shadow_view& view = shadow_.view();
+    std::vector<stamp> found;
+    if (view.writes == nullptr || r.allocation == 0 || r.begin < view.arena || r.end - view.arena > view.bytes) {
+        return found;
+    }
+    for (std::uint64_t word = r.begin / 4 * 4; word < r.end; word += 4) {
+        found.push_back(__atomic_load_n(view.writes + (word - view.arena) / 4, __ATOMIC_RELAXED));
+    }
+    return found;
 }
 
 void operation_races::put_stamps(operation_record& record) const { compare_stamps(record, {}, true); }

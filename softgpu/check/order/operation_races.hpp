@@ -11,6 +11,8 @@
 
 namespace softgpu::check {
 
+inline std::uint64_t serial_of(stamp s) { return time_of(s) >> serial_time_bits; }
+
 // The finding for two accesses of different operations, the one that was issued first in front.
 [[nodiscard]] finding race_of(const operation_record& a, finding_access one, const operation_record& b,
                               finding_access other);
@@ -28,6 +30,8 @@ public:
     // The stamps of launches in a transfer's ranges: one finding for each instruction. With `stamp_them` the transfer
     // leaves its own stamps too.
     void compare_stamps(operation_record& record, const std::vector<record_pointer>& kernels, bool stamp_them) const;
+    // The stamps of the last writes by launches, where they are known.
+    [[nodiscard]] std::vector<stamp> writes_of(const touched_range& r) const;
     void put_stamps(operation_record& record) const;
 
 private:

@@ -55,9 +55,10 @@ public:
     // Whether this memory was freed by an operation that is not in order with `self`, and may yet be touched.
     [[nodiscard]] bool may_touch_freed(const operation_record& self, std::uint64_t allocation);
 
-    // A copy, a fill, an allocation or a free is carried out.
+    // A copy, a fill, an allocation or a free is carried out. is_signal: a value is written for those who wait for it, or was
+    // waited for; the wait comes after who has written it.
     void carry_out(operation_record::sort what, operation_note note, std::string name,
-                   std::vector<touched_range> ranges);
+                   std::vector<touched_range> ranges, bool is_signal = false);
 
     // The serials begin anew: nothing runs, and there are no stamps.
     void forget_serials();
@@ -97,7 +98,12 @@ private:
     template <class Skip, class Body>
     void each_unordered(const operation_record& self, Skip&& nobody_of, Body&& body);
     void enter(const record_pointer& record);
+    void add_meeting(const moment& who, moment what);
+    // What has written the ranges that `self` has seen, and meant them to be seen.
+    void meet_writers(const operation_record& self);
     void name_serials(const record_pointer& record);
+    // The operation that has this serial; nullptr: there is none.
+    [[nodiscard]] record_pointer named(std::uint64_t serial) const;
     void prune();
     void drop(const operation_record& record);
 

@@ -9,13 +9,15 @@ namespace {
 
 using release = release_graph::release;
 
-// Whether the release by these lanes covers what one of `of_lanes` did, in the same block.
-bool covers(const release& r, lane_mask by, unsigned warp, std::uint64_t time, lane_mask of_lanes) {
-    return time < r.block_base || (r.lenient && time < r.time) ||
-           (warp == r.warp && (time < r.warp_base || ((by & of_lanes) != 0 && time < r.time)));
+// Whether the release by these lanes covers what one of `of_lanes` did, in the same block. is_init: that is mbarrier.init.
+bool covers(const release& r, lane_mask by, unsigned warp, std::uint64_t time, lane_mask of_lanes,
+            bool is_init = false) {
+    return (is_init || !r.of_inits) &&
+           (time < r.block_base || (r.lenient && time < r.time) ||
+            (warp == r.warp && (time < r.warp_base || ((by & of_lanes) != 0 && time < r.time))));
 }
 bool covers(const release& r, lane_mask by, const event& e) {
-    return covers(r, by, e.warp, e.time, lane_mask{1} << e.lane);
+    return covers(r, by, e.warp, e.time, lane_mask{1} << e.lane, e.is_init);
 }
 
 constexpr std::uint64_t most_steps = 1u << 20;
@@ -40,7 +42,7 @@ release_graph::block_record& release_graph::record_of(std::uint64_t block) {
 }
 
 std::uint32_t release_graph::add_release(block_record& record, const block_clock& clock, unsigned warp,
-                                         bool within_block) {
+                                         bool within_block, bool of_inits) {
     const block_view& v = clock.view;
     release r;
     r.warp = warp;
@@ -49,12 +51,13 @@ std::uint32_t release_graph::add_release(block_record& record, const block_clock
     r.block_base = v.base + v.global_offset;
     r.acquired = static_cast<std::uint32_t>(record.acquisitions.size());
     r.within_block = within_block;
+    r.of_inits = of_inits;
     r.lenient = clock.has_partial_order(warp);
     if (!record.releases.empty()) {
         const release& last = record.releases.back();
         if (last.warp == r.warp && last.time == r.time && last.warp_base == r.warp_base &&
             last.block_base == r.block_base && last.acquired == r.acquired && last.within_block == r.within_block &&
-            last.lenient == r.lenient) {
+            last.of_inits == r.of_inits && last.lenient == r.lenient) {
             return static_cast<std::uint32_t>(record.releases.size() - 1);
         }
     }

@@ -30,6 +30,7 @@ public:
         std::uint64_t block_base = 0; // what its block has done before
         std::uint32_t acquired = 0;   // acquisitions of the block until then
         bool within_block = false;    // .cta scope
+        bool of_inits = false;        // fence.mbarrier_init: of mbarrier.init alone
         bool lenient = false;         // parts of the block have synchronised: all before is taken as covered
     };
     // By lanes of a warp in one instruction.
@@ -57,6 +58,7 @@ public:
         std::vector<release> releases;
         std::vector<acquisition> acquisitions;
         std::vector<std::uint32_t> fence_of;       // by thread: its last fence, an index into releases, + 1
+        std::vector<std::uint32_t> init_fence_of;  // the same of fence.mbarrier_init
         std::vector<std::uint32_t> acquisition_of; // by thread: its last one, an index into acquisitions, + 1
         std::vector<fence> fences;                 // fence.sc of wider scope than the block's
         std::vector<fence> block_fences;           // those before the last barrier of the whole block
@@ -96,7 +98,8 @@ public:
     // The functions below require the mutex to be held.
     [[nodiscard]] block_record& record_of(std::uint64_t block);
     // A release, as of now: the block's time has just been closed for this warp.
-    std::uint32_t add_release(block_record& record, const block_clock& clock, unsigned warp, bool within_block);
+    std::uint32_t add_release(block_record& record, const block_clock& clock, unsigned warp, bool within_block,
+                              bool of_inits = false);
     // A write of the word carries the release by these lanes. `replaces`: a store, not a read-modify-write.
     void attach(const word& at, const block_record& record, std::uint32_t which, lane_mask by, bool replaces);
     // A read of the word by these lanes of a warp at this time.

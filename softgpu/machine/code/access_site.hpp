@@ -27,6 +27,7 @@ struct access_site {
     bool acquires = false;     // reads that others may have released
     bool releases = false;     // of itself, without a fence before it
     bool within_block = false; // .cta scope
+    bool is_init = false;      // mbarrier.init
     std::uint32_t used = 0;    // elements of a load that somebody reads
     std::uint8_t elements = 1;
     std::uint8_t value_width = 0;  // bytes of a lane of the register that is written from

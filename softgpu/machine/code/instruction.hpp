@@ -75,5 +75,6 @@ inline constexpr std::uint32_t cluster_is_relaxed = 1;
 inline constexpr std::uint32_t fence_within_block = 1;
 inline constexpr std::uint32_t fence_is_sc = 2;
 inline constexpr std::uint32_t fence_is_async_proxy = 4; // and nothing else
+inline constexpr std::uint32_t fence_is_of_inits = 32;   // fence.mbarrier_init
 
 } // namespace softgpu::machine

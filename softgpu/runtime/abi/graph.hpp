@@ -7,6 +7,7 @@
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
+#include "softgpu/runtime/abi/memory_operations.hpp"
 
 namespace softgpu::runtime {
 
@@ -35,6 +36,7 @@ enum class node_type : int {
     semaphore_wait = 9,
     allocate = 10,
     free = 11,
+    memory_batch = 12,
     conditional = 13,
 };
 
@@ -122,6 +124,7 @@ struct node_parameters {
         allocate_parameters allocate;
         free_parameters free;
         conditional_parameters conditional;
+        memory_batch_parameters memory_batch; // of the driver only
     };
     long long reserved_too;
 };

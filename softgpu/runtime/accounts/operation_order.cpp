@@ -37,12 +37,12 @@ std::uint64_t allocation_of(const check::memories& memories, const void* at) {
     return gone ? gone->serial : 0;
 }
 
-void carry_out(sort what, std::string name, std::vector<check::touched_range> ranges) noexcept {
+void carry_out(sort what, std::string name, std::vector<check::touched_range> ranges, bool is_signal = false) noexcept {
     report_exceptions("the checks", [&] {
         check::order* const order = current_order();
         check::operation_note note = current_note();
         if (order != nullptr && note.when != nullptr && !ranges.empty()) {
-            order->carry_out(what, std::move(note), std::move(name), std::move(ranges));
+            order->carry_out(what, std::move(note), std::move(name), std::move(ranges), is_signal);
         }
     });
 }
@@ -115,6 +115,13 @@ check::operation_note current_note() {
 
 void transferred(std::string name, std::vector<check::touched_range> ranges) noexcept {
     carry_out(sort::transfer, std::move(name), std::move(ranges));
+}
+
+void signalled(std::string name, std::uint64_t at, std::size_t bytes, bool writes) noexcept {
+    if (current_order() != nullptr) {
+        const std::uint64_t allocation = allocation_of(current()->all_memories(), reinterpret_cast<const void*>(at));
+        carry_out(sort::transfer, std::move(name), {{at, at + bytes, allocation, writes}}, true);
+    }
 }
 
 void allocated_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept {

@@ -45,6 +45,8 @@ private:
 
 // The operation that this thread runs has copied or filled: the ranges that it wrote and read.
 void transferred(std::string name, std::vector<check::touched_range> ranges) noexcept;
+// It has written a value for others to see, or waited for one.
+void signalled(std::string name, std::uint64_t at, std::size_t bytes, bool writes) noexcept;
 // It makes an allocation usable, or frees one, in stream order. `call` is the name for reports.
 void allocated_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept;
 void freed_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept;

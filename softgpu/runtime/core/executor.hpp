@@ -78,12 +78,22 @@ public:
     [[nodiscard]] std::optional<clock::time_point> finished(const operation_pointer& what);
     // Called by the operation that runs. Returns false if it runs alone: no other operation is running or ready, and a
     // thread of the host waits for one. The device's memory then changes only if another thread of the program acts.
-    [[nodiscard]] bool others_may_run();
+    // quiet: the operation is within a quiet_wait.
+    [[nodiscard]] bool others_may_run(bool quiet = false);
+    // While it lives, the operation that this thread runs waits for what others write to memory: it counts as none that runs.
+    class quiet_wait {
+    public:
+        quiet_wait() { instance().count_quiet(1); }
+        ~quiet_wait() { instance().count_quiet(-1); }
+        quiet_wait(const quiet_wait&) = delete;
+        quiet_wait& operator=(const quiet_wait&) = delete;
+    };
 
 private:
     executor();
     using guard = std::unique_lock<std::mutex>;
 
+    void count_quiet(int more);
     void make_ready(const operation_pointer& what);
     void complete(const operation_pointer& what);
     void wake_for_ready();
@@ -113,6 +123,7 @@ private:
     unsigned threads_ = 0;
     unsigned idle_ = 0;
     unsigned running_ = 0;
+    unsigned quiet_ = 0;   // of those that run
     unsigned waiting_ = 0; // threads of the host that wait for an operation
     bool adversarial_ = false;
     std::mt19937_64 random_;

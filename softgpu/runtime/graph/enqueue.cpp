@@ -94,6 +94,16 @@ void enqueue_fill(context& gpu, locked& lock, const fill_work& work, stream& on,
     issue_fill(gpu, lock, work, on, order);
 }
 
+void enqueue_memory_operations(context& gpu, const memory_batch_work& work, stream& on) {
+    if (is_capturing(on)) {
+        capture_node(gpu, on, node_type::memory_batch).work = work;
+        return;
+    }
+    require_not_capturing(gpu.streams(), on);
+    on.last = issue_memory_operations(gpu, work, gpu.streams().before(on), on.priority, on.id);
+    gpu.streams().appended(on);
+}
+
 void enqueue_allocation(context& gpu, locked& lock, void** pointer, std::size_t bytes, context& home, memory_pool& pool,
                         stream* on) {
     gpu.require_usable();

@@ -20,6 +20,8 @@ void enqueue_copy(context& gpu, locked& lock, void* destination, const void* sou
 // A fill of checked rows.
 void enqueue_fill(context& gpu, locked& lock, const fill_work& work, stream& on, host_order order);
 
+void enqueue_memory_operations(context& gpu, const memory_batch_work& work, stream& on);
+
 // cudaMallocAsync and cudaFreeAsync. An allocation exists at once; only its use is bound to the stream's order.
 void enqueue_allocation(context& gpu, locked& lock, void** pointer, std::size_t bytes, context& home, memory_pool& pool,
                         stream* on);

@@ -87,6 +87,9 @@ private:
             describe_fill(*made, *fill);
             return made;
         }
+        if (const auto* const batch = std::get_if<memory_batch_work>(&n.work)) {
+            return issue_memory_operations(gpu, *batch, before, on_.priority, on_.id);
+        }
         if (const auto* const host = std::get_if<host_work>(&n.work)) {
             operation_pointer made = gpu.issue_after(
                 before, operation_kind::host,

@@ -142,6 +142,8 @@ void set_work(graph_node& node, const graph_node& next) {
         node.work = *fill;
     } else if (const auto* const host = std::get_if<host_work>(&next.work)) {
         node.work = *host;
+    } else if (const auto* const batch = std::get_if<memory_batch_work>(&next.work)) {
+        node.work = *batch;
     } else if (const auto* const mark = std::get_if<event_work>(&next.work)) {
         node.work = *mark;
     }

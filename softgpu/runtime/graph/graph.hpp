@@ -18,6 +18,7 @@
 #include "softgpu/runtime/graph/graph_memory.hpp"
 #include "softgpu/runtime/memory/copies.hpp"
 #include "softgpu/runtime/memory/fills.hpp"
+#include "softgpu/runtime/memory/memory_operations.hpp"
 #include "softgpu/runtime/program/launch.hpp"
 
 namespace softgpu::runtime {
@@ -69,7 +70,7 @@ struct graph_node {
     graph* owner = nullptr;
     node_type type = node_type::empty;
     std::variant<empty_work, graph_kernel, copy_work, fill_work, host_work, child_work, event_work, memory_work,
-                 conditional_work>
+                 conditional_work, memory_batch_work>
         work;
     std::vector<edge> before; // in the order in which they were added
     std::vector<edge> after;

@@ -166,6 +166,7 @@ graph_node node_with(context& gpu, const node_parameters& p) {
     case node_type::copy: n.work = copy_work_of(gpu, p.copy.copy); return n;
     case node_type::fill: n.work = fill_work_of(gpu, p.fill); return n;
     case node_type::host: n.work = host_work_of(p.host); return n;
+    case node_type::memory_batch: n.work = memory_batch_of(gpu, p.memory_batch); return n;
     case node_type::event_wait:
     case node_type::event_record: n.work = event_work_of(gpu, p.event.event, p.type); return n;
     default: fail(error::invalid_value);

@@ -131,6 +131,45 @@ __global__ void __cluster_dims__(2, 1, 1) init_not_released(int*) {
     }
 }
 
+// The same within a block, whose other warps know of the init by the cluster's barrier alone.
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) init_not_released_to_warps(int*) {
+    __shared__ alignas(8) std::uint64_t barrier;
+    const std::uint32_t own = shared_of(&barrier);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(own) : "memory");
+        if (Fixed) {
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+    }
+    asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait.acquire;" ::: "memory");
+    if (threadIdx.x == 32) {
+        // clang-format off
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(own)); // FINDING(init_not_released_to_warps): race in shared memory
+        // clang-format on
+    }
+}
+
+// fence.mbarrier_init releases mbarrier.init, and nothing else.
+template <bool Fixed>
+__global__ void __cluster_dims__(2, 1, 1) init_fence_for_data(int* out) {
+    __shared__ int data;
+    const cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) {
+        data = 5; // FINDING(init_fence_for_data): race in shared memory
+        if (Fixed) {
+            asm volatile("fence.acq_rel.cluster;" ::: "memory");
+        } else {
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+    }
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+    if (cluster.block_rank() == 1 && threadIdx.x == 0) {
+        out[0] = *cluster.map_shared_rank(&data, 0);
+    }
+    cluster.sync();
+}
+
 // Block 0 may end before block 1 arrives at its barrier, unless it waits for the arrival.
 template <bool Fixed>
 __global__ void __cluster_dims__(2, 1, 1) last_arrival(int*) {
@@ -306,6 +345,8 @@ int main(int count, char** arguments) {
     LAUNCH(relaxed, 2)
     LAUNCH(may_end, 2)
     LAUNCH(init_not_released, 2)
+    LAUNCH(init_not_released_to_warps, 2)
+    LAUNCH(init_fence_for_data, 2)
     LAUNCH(last_arrival, 2)
     LAUNCH(has_ended, 2)
     LAUNCH(copy_without_proxy_fence, 1)

@@ -188,6 +188,9 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         }
         look.more = (fm.has(suffix::cta) ? fence_within_block : 0u) |
                     (i.op == opcode::membar || fm.has(suffix::sc) ? fence_is_sc : 0u);
+        if (fm.has(suffix::mbarrier_init)) {
+            look.more = fence_is_of_inits;
+        }
         if (fm.has(suffix::tensormap_generic)) {
             look.more |= fm.has(suffix::acquire) ? fence_acquires_map : fence_releases_maps;
         }
@@ -221,6 +224,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(fm.type[0]));
     site.elements = static_cast<std::uint8_t>(fm.vector);
     site.bytes = static_cast<std::uint8_t>(site.element_bytes * fm.vector);
+    site.is_init = i.op == opcode::mbarrier && fm.has(suffix::init);
     site.strength = object && site.verb == access_verb::update ? check::strength::atomic : strength_of(fm);
     site.within_block = fm.has(suffix::cta);
     site.releases = fm.has(suffix::release) || fm.has(suffix::acq_rel);

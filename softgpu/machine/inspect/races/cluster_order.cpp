@@ -31,8 +31,11 @@ void note_cluster_arrival(const warp* w, bool relaxed) {
     auto& record = record_of(b);
     if (relaxed) {
         each_lane(w->mask, [&](unsigned lane) {
-            if (const std::uint32_t fence = record.fence_of[w->index * lanes + lane]; fence != 0) {
-                graph.attach(phase_of(w, b.group->phase), record, fence - 1, 1u << lane, false);
+            for (const std::uint32_t fence :
+                 {record.fence_of[w->index * lanes + lane], record.init_fence_of[w->index * lanes + lane]}) {
+                if (fence != 0) {
+                    graph.attach(phase_of(w, b.group->phase), record, fence - 1, 1u << lane, false);
+                }
             }
         });
         return;

@@ -36,6 +36,11 @@ bool releases(const block& b, stamp s) {
     return site != nullptr && site->releases;
 }
 
+bool is_init(const block& b, stamp s) {
+    const access_site* const site = site_of(b, s);
+    return site != nullptr && site->is_init;
+}
+
 // An earlier access, found in the stamps of the memory of `where`.
 struct earlier {
     std::uint64_t block = 0;
@@ -71,11 +76,13 @@ bool is_ordered(const earlier& e, const warp* w, unsigned lane) {
         return false;
     }
     check::release_graph& graph = w->host->launch->checks->graph;
-    if (graph.is_covered(e.block, e.signalled(), *b.checks->record, w->index, lane, b.checks->released[w->index])) {
+    event before = e.signalled();
+    before.is_init = e.wrote && is_init(b, e.mark);
+    if (graph.is_covered(e.block, before, *b.checks->record, w->index, lane, b.checks->released[w->index])) {
         return true;
     }
     const std::lock_guard lock(graph.mutex());
-    return graph.is_ordered(e.block, e.signalled(), *b.checks->record, [&](event by) {
+    return graph.is_ordered(e.block, before, *b.checks->record, [&](event by) {
         if (by.time >> check::serial_time_bits != b.checks->clock.serial()) {
             return true;
         }

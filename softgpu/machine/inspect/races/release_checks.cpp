@@ -19,6 +19,7 @@ check::release_graph::block_record& record_of(block& b) {
     if (b.checks->record == nullptr) {
         b.checks->record = &b.launch->checks->graph.record_of(b.linear);
         b.checks->record->fence_of.assign(std::size_t{b.warps} * lanes, 0);
+        b.checks->record->init_fence_of.assign(std::size_t{b.warps} * lanes, 0);
     }
     return *b.checks->record;
 }
@@ -41,12 +42,14 @@ const instruction* check_fence(const instruction* i, std::byte* frame, warp* w) 
     auto& record = record_of(b);
     b.view->has_fenced = true;
     b.checks->clock.close(w->index);
+    const bool of_inits = (i->more & fence_is_of_inits) != 0;
     const std::uint32_t made =
-        graph.add_release(record, b.checks->clock, w->index, (i->more & fence_within_block) != 0);
+        graph.add_release(record, b.checks->clock, w->index, (i->more & fence_within_block) != 0, of_inits);
     if (i->more == fence_is_sc) {
         record.note_fence(made, w->mask);
     }
-    each_lane(w->mask, [&](unsigned lane) { record.fence_of[w->index * lanes + lane] = made + 1; });
+    auto& last = of_inits ? record.init_fence_of : record.fence_of;
+    each_lane(w->mask, [&](unsigned lane) { last[w->index * lanes + lane] = made + 1; });
     return i + 1;
 }
 
@@ -116,6 +119,9 @@ void note_release(const instruction* i, warp* w, const std::uint64_t* at, access
             }
         } else if (release != 0) {
             carry(release - 1, 1u << lane);
+        }
+        if (const std::uint32_t inits = record.init_fence_of[w->index * lanes + lane]; inits != 0) {
+            carry(inits - 1, 1u << lane);
         }
         // fence.sc of others, which this thread knows of by a barrier or __syncwarp(): they come before the fence of who
         // reads what is written here. What the thread's own release has behind it needs no other.

@@ -110,7 +110,7 @@ bool word_access::loses(stamp s) {
     std::optional<std::uint32_t> value_before = in_memory();
     const unsigned own = lane_;
     if (lost.one_instruction) {
-        lane_ = check::lane_of(s); // it has not written yet; its register tells
+        lane_ = lane_before(s); // it has not written yet; its register tells
         value_before = in_register();
         lane_ = own;
     } else {
@@ -122,7 +122,7 @@ bool word_access::loses(stamp s) {
     lost.site = &site_;
     lost.site_before = site_before(s);
     lost.thread = thread_of(w_, own);
-    lost.thread_before = thread_of(w_, check::lane_of(s));
+    lost.thread_before = thread_of(w_, lane_before(s));
     lost.time = clock_.view.time;
     b_.checks->lost[at_ / 4] = lost;
     clock_.view.has_lost = true;
@@ -210,7 +210,7 @@ void word_access::report_race(stamp s, bool of_write) {
     if (one_instruction) {
         // The other lane has not written yet; its register tells.
         const unsigned own = lane_;
-        lane_ = check::lane_of(s);
+        lane_ = lane_before(s);
         same_value = in_register() == value;
         lane_ = own;
     } else if (of_write && value) {
@@ -257,7 +257,7 @@ void word_access::report_race(stamp s, bool of_write) {
                                            : "a read",
                         place_before(s),
                         block,
-                        check::warp_of(s) * lanes + check::lane_of(s),
+                        check::warp_of(s) * lanes + lane_before(s),
                         {}};
     if (!of_write && check::spread_of(s) != check::spread::thread) {
         before.what += " by several threads";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The order of an access and those before it. word_race_reports.cpp has the findings.
+// An access and those before it: what is looked at. word_order.cpp says what is in order, word_rows.cpp which lanes have
+// which bytes of a word, word_race_reports.cpp has the findings.
 #include "softgpu/machine/inspect/races/word_races.hpp"
 
 #include <algorithm>
@@ -21,8 +22,6 @@ namespace {
 // The stamp of a word of shared memory to which lanes of one warp have written different values: in order with nothing.
 constexpr stamp lost_write =
     (std::numeric_limits<stamp>::max() >> check::time_shift << check::time_shift) | check::several_lanes;
-
-constexpr std::uint64_t most_searched = 1000; // findings of one pair of instructions
 
 } // namespace
 
@@ -49,6 +48,7 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
     lane_ = lane;
     at_ = at;
     offset_ = offset;
+    byte_mask_ = byte_mask;
     const stamp mine = mine_ | static_cast<stamp>(lane) << check::lane_shift | byte_mask;
     const bool writes = site_.verb != access_verb::load;
     if (in_global_ && l_.checks->operations() != nullptr) {
@@ -78,7 +78,7 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
         }
     }
     bool lost = false;
-    if (!in_global_ && (written & lost_write) == lost_write) {
+    if (!in_global_ && (written & lost_write) == lost_write && (check::bytes_of(written) & byte_mask) != 0) {
         lost = site_.verb == access_verb::store && is_lost_still();
         if (site_.verb != access_verb::store) {
             report_lost();
@@ -93,13 +93,14 @@ void word_access::look(stamp& written_now, stamp& read_now, std::uint64_t at, un
     if (writes && read != 0 && (check::bytes_of(read) & byte_mask) != 0 &&
         !(site_.strength >= strength::strong && (read & check::strong_read) != 0) &&
         !(site_.strength == strength::volatile_ && (read & check::strong_read) != 0 && !is_of_warp(read)) &&
-        !follows_read(read, byte_mask)) {
+        !follows_read(read)) {
         report_race(read, false);
     }
     if (writes && hides(written)) {
         __atomic_store_n(&written_now, written | byte_mask, __ATOMIC_RELAXED);
     } else if (writes) {
-        __atomic_store_n(&written_now, lost ? mine | lost_write : mine, __ATOMIC_RELAXED);
+        __atomic_store_n(&written_now, lost ? mine | lost_write : with_row(written, mine, check::several_lanes),
+                         __ATOMIC_RELAXED);
     } else if (in_global_ || !check::may_be_under_way(read)) {
         note_read(read, mine);
         __atomic_store_n(&read_now, read, __ATOMIC_RELAXED);
@@ -182,140 +183,6 @@ void word_access::look_at_operations(stamp s, bool of_write, unsigned byte_mask)
     report_operations(l_, {w_, &site_, lane_, at_}, other, s, of_write);
 }
 
-bool word_access::event_of(stamp s, std::uint64_t& block, event& e) const {
-    e = {check::time_of(s), check::warp_of(s), check::lane_of(s)};
-    block = b_.linear;
-    if (!in_global_) {
-        return true;
-    }
-    if (s < clock_.view.launch_first) {
-        return false;
-    }
-    const std::uint64_t serial = e.time >> check::serial_time_bits;
-    if (serial == clock_.serial()) {
-        e.time -= clock_.view.global_offset;
-        return true;
-    }
-    block = l_.checks->block_of(serial);
-    return block != ~0ull && block != b_.linear; // another launch; the block before it took a further serial
-}
-
-bool word_access::is_released_directly(std::uint64_t block, event e) const {
-    if (b_.checks->record == nullptr) {
-        return false;
-    }
-    if (block == b_.linear) {
-        e.time += clock_.view.global_offset;
-    }
-    return l_.checks->graph.is_covered(block, e, *b_.checks->record, w_->index, lane_, b_.checks->released[w_->index]);
-}
-
-bool word_access::is_released(std::uint64_t block, event e) const {
-    check::release_graph& graph = l_.checks->graph;
-    if (b_.checks->record == nullptr) {
-        return false;
-    }
-    if (is_released_directly(block, e)) {
-        return true;
-    }
-    if (block == b_.linear) {
-        e.time += clock_.view.global_offset;
-    }
-    const std::lock_guard lock(graph.mutex());
-    return graph.is_ordered(block, e, *b_.checks->record, [&](event by) {
-        if (by.time >> check::serial_time_bits != clock_.serial()) {
-            return true;
-        }
-        by.time -= clock_.view.global_offset;
-        return is_known(by);
-    });
-}
-
-bool word_access::follows_write(stamp s) const {
-    std::uint64_t block = 0;
-    event e;
-    if (!event_of(s, block, e)) {
-        return true;
-    }
-    if (block == b_.linear) {
-        if (is_known(e) || ((s & check::several_lanes) != 0 && e.warp == w_->index)) {
-            return true;
-        }
-    }
-    return is_released_directly(block, e) || has_enough(s) || is_released(block, e);
-}
-
-bool word_access::has_read_alone(stamp row, unsigned byte_mask) const {
-    const access_site* const site = site_before(row);
-    if (check::bytes_of(row) != check::bytes_bits || site == nullptr || site->bytes >= 4) {
-        return false;
-    }
-    const unsigned lanes_a_word = 4 / site->bytes;
-    for (unsigned byte = 0; byte < 4; ++byte) {
-        if ((byte_mask >> byte & 1) != 0 && check::lane_of(row) * lanes_a_word + byte / site->bytes != lane_) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool word_access::follows_read(stamp s, unsigned byte_mask) const {
-    std::uint64_t block = 0;
-    event e;
-    if (!event_of(s, block, e)) {
-        return true;
-    }
-    const bool own = block == b_.linear;
-    switch (check::spread_of(s)) {
-    case check::spread::thread:
-        if (own && is_known(e)) {
-            return true;
-        }
-        break;
-    case check::spread::lanes:
-        // Which lanes is not known: after any synchronisation they count as known.
-        if (own && (e.warp == w_->index
-                        ? has_read_alone(s, byte_mask) || clock_.has_synchronized_since(e.time, w_->index, lane_) ||
-                              has_acquired_since(e.time)
-                        : is_known(e))) {
-            return true;
-        }
-        break;
-    case check::spread::warps:
-        if (own && (e.time < clock_.view.base ||
-                    (clock_.has_partial_order(w_->index) && clock_.has_synchronized_since(e.time, w_->index, lane_)))) {
-            return true;
-        }
-        break;
-    case check::spread::blocks:
-        if (own) {
-            // This block was the last to read; when the others did is not known. If it has ever waited for others, they
-            // count as ordered.
-            return has_enough(s) || has_acquired();
-        }
-        break;
-    }
-    return is_released_directly(block, e) || has_enough(s) || is_released(block, e);
-}
-
-bool word_access::has_acquired_since(std::uint64_t time) const {
-    check::release_graph& graph = l_.checks->graph;
-    if (b_.checks->record == nullptr) {
-        return false;
-    }
-    const std::lock_guard lock(graph.mutex());
-    const auto& list = b_.checks->record->acquisitions;
-    return !list.empty() && list.back().time >= time + clock_.view.global_offset;
-}
-
-bool word_access::has_acquired() const {
-    if (b_.checks->record == nullptr) {
-        return false;
-    }
-    const std::lock_guard lock(l_.checks->graph.mutex());
-    return !b_.checks->record->acquisitions.empty();
-}
-
 const access_site* word_access::site_before(stamp s) const {
     return b_.checks->sites->by_id[check::site_of(s)].load(std::memory_order_acquire);
 }
@@ -323,36 +190,6 @@ const access_site* word_access::site_before(stamp s) const {
 instruction_place word_access::place_before(stamp s) const {
     const access_site* const site = site_before(s);
     return site == nullptr ? instruction_place{} : instruction_place{site->function, site->source};
-}
-
-bool word_access::has_enough(stamp s) const {
-    std::uint64_t times = 0;
-    for (const reach between : {reach::block, reach::warp, reach::lane}) {
-        times += l_.checks->times(alike_of(check::race, kind(), false, own_place(), place_before(s), between));
-    }
-    return times > most_searched;
-}
-
-void word_access::note_read(stamp& read, stamp mine) const {
-    std::uint64_t block = 0;
-    event e;
-    const stamp bytes = read & mine & check::bytes_bits;
-    if (bytes == 0 || !event_of(read, block, e)) {
-        read = mine; // of different bytes of a word the last read is known
-        return;
-    }
-    const bool own = block == b_.linear;
-    if (check::spread_of(read) == check::spread::thread
-            ? (own && is_known(e)) || is_released(block, e)
-            : own && check::spread_of(read) != check::spread::blocks && e.time < clock_.view.base) {
-        read = mine;
-    } else if ((mine & check::strong_read) == 0 || (read & check::strong_read) != 0) {
-        const stamp spread = std::max<stamp>(read & check::spread_bits, static_cast<stamp>(!own                  ? 3
-                                                                                           : e.warp == w_->index ? 1
-                                                                                                                 : 2)
-                                                                            << check::kind_shift);
-        read = (mine & ~(check::strong_read | check::bytes_bits)) | spread | (read & mine & check::strong_read) | bytes;
-    }
 }
 
 } // namespace softgpu::machine

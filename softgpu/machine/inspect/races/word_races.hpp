@@ -44,11 +44,20 @@ private:
     [[nodiscard]] bool is_released(std::uint64_t block, event e) const;
     [[nodiscard]] bool is_released_directly(std::uint64_t block, event e) const; // without a search
     [[nodiscard]] bool follows_write(stamp s) const;
-    [[nodiscard]] bool follows_read(stamp s, unsigned byte_mask) const;
-    // The stamp is that of lanes that read elements of 1 or 2 bytes side by side, this lane the bytes of the mask.
-    [[nodiscard]] bool has_read_alone(stamp row, unsigned byte_mask) const;
+    [[nodiscard]] bool follows_read(stamp s) const;
     [[nodiscard]] bool has_acquired_since(std::uint64_t time) const;
     [[nodiscard]] bool has_acquired() const;
+
+    // Bytes of each lane's element where the stamp is that of a row, 0 elsewhere.
+    [[nodiscard]] unsigned row_element(stamp s) const;
+    // In the row this lane, and no other, has the bytes of this access.
+    [[nodiscard]] bool is_alone_in_row(stamp s) const;
+    // A lane that has accessed bytes of this access; another one than this lane if there is one.
+    [[nodiscard]] unsigned lane_before(stamp s) const;
+    // `s`, of the event e, is of several lanes of this warp.
+    [[nodiscard]] bool follows_row(stamp s, event e) const;
+    // The stamp that `mine` leaves where it is in order with `old`. `several`: the bit of a row.
+    [[nodiscard]] stamp with_row(stamp old, stamp mine, stamp several) const;
 
     // `read` is of a product of wgmma. Reports a write that no warp's wait for it precedes; returns whether it is under way.
     bool look_at_products(stamp read, bool writes);
@@ -100,6 +109,7 @@ private:
     unsigned lane_ = 0;
     std::uint64_t at_ = 0;
     unsigned offset_ = 0;
+    unsigned byte_mask_ = 0;
 };
 
 } // namespace softgpu::machine

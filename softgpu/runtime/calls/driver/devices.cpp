@@ -16,11 +16,14 @@ constexpr int driver_version = 13000;
 // Attributes that only the driver has. Others than these are about features that do not exist here.
 constexpr int virtual_memory_management = 102;
 constexpr int handles_are_file_descriptors = 103;
+constexpr int memory_operations_of_64_bits = 122;
+constexpr int memory_operations_wait_for_nor = 123;
 constexpr int first_attribute = 1;
 constexpr int last_attribute = 149;
 
 int attribute_of(const context& gpu, int which) {
-    if (which == virtual_memory_management || which == handles_are_file_descriptors) {
+    if (which == virtual_memory_management || which == handles_are_file_descriptors ||
+        which == memory_operations_of_64_bits || which == memory_operations_wait_for_nor) {
         return 1;
     }
     int value = 0;

@@ -101,6 +101,9 @@ void add_any(context& gpu, graph_node** out, graph* in, dependencies before, con
     case node_type::copy: add(gpu, out, in, before, count, p.type, copy_work_of(gpu, p.copy.copy), data); return;
     case node_type::fill: add(gpu, out, in, before, count, p.type, fill_work_of(gpu, p.fill), data); return;
     case node_type::host: add(gpu, out, in, before, count, p.type, host_work_of(p.host), data); return;
+    case node_type::memory_batch:
+        add(gpu, out, in, before, count, p.type, memory_batch_of(gpu, p.memory_batch), data);
+        return;
     case node_type::graph: add_child(gpu, out, in, before, count, p.graph, data); return;
     case node_type::empty: add(gpu, out, in, before, count, p.type, empty_work{}, data); return;
     case node_type::event_wait:

@@ -25,6 +25,7 @@ const char* name_of(node_type type) {
     case node_type::semaphore_signal:
     case node_type::semaphore_wait: break;
     case node_type::conditional: return "CONDITIONAL";
+    case node_type::memory_batch: return "BATCH_MEM_OP";
     }
     return "UNKNOWN";
 }

@@ -34,6 +34,7 @@ node_parameters same_parameters(context& gpu, const driver_node_parameters& p) {
     case node_type::allocate: same.allocate = p.allocate; break;
     case node_type::free: same.free = p.free; break;
     case node_type::conditional: same.conditional = p.conditional.same; break;
+    case node_type::memory_batch: same.memory_batch = p.memory_batch; break;
     default: break; // without parameters, or refused
     }
     return same;

@@ -49,6 +49,7 @@ struct driver_node_parameters {
         allocate_parameters allocate;
         free_parameters free;
         driver_conditional_parameters conditional;
+        memory_batch_parameters memory_batch;
     };
     long long reserved_too;
 };
