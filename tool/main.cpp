@@ -3,6 +3,7 @@
 #include <array>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -138,21 +139,27 @@ std::vector<std::string> split_arguments(int count, char** values) {
 
 int guarded_run(int count, char** values) {
     int status = status_failure;
+    const auto fail = [](std::string_view why) {
+        let_first_rank_fail();
+        complain(why);
+    };
     try {
         return run(split_arguments(count, values));
     } catch (const rank_error& error) { // the other ranks have it, too
-        complain(error.what());
+        if (rank_of_process() == 0) {
+            complain(error.what());
+        }
         return status;
     } catch (const usage_error& error) {
-        complain(error.what());
+        fail(error.what());
         status = status_usage;
     } catch (const ladder::bad_request& error) {
-        complain(error.what());
+        fail(error.what());
         status = status_usage;
     } catch (const std::bad_alloc&) {
-        complain("not enough memory");
+        fail("not enough memory");
     } catch (const std::exception& error) {
-        complain(error.what());
+        fail(error.what());
     }
     end_all_ranks(status);
     return status;

@@ -261,6 +261,45 @@ TEST(NcclEnqueued, LongReproducibleCallsHaveTheBitsOfOneHost) {
     }
 }
 
+// Every rank learns of it at check_enqueued(), and the communicator can be used after it.
+TEST(NcclEnqueued, ADifferenceIsNamedAtEveryRank) {
+    with_streams([](thread_communicator& /*threads*/, nccl_communicator& comm, cudaStream_t stream) {
+        bench of(comm.rank());
+        of.fill(7);
+        const auto on = gpu{stream}.over(comm);
+        const bool differs = comm.rank() == 2;
+        const auto expect_named = [&](const std::string& words, const auto& call) {
+            try {
+                call();
+                comm.check_enqueued(stream);
+                ADD_FAILURE() << "nothing was thrown: " << words;
+            } catch (const rank_error& e) {
+                EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+            }
+            of.enqueue(on);
+            comm.check_enqueued(stream);
+            of.expect(7);
+        };
+        expect_named("segmented_reduce: rank 2 has another operation", [&] {
+            const auto fold = [&](auto op) {
+                segmented_reduce(on, of.in.data(), of.bounds.data(), of.mine.size(), of.segments.data(), op,
+                                 std::int64_t{5});
+            };
+            differs ? fold(maximum{}) : fold(sum{});
+        });
+        expect_named("reduce: rank 2 has another operation", [&] {
+            const auto fold = [&](auto op) {
+                reduce(on.reproducible(), of.doubles.data(), of.size, of.total.data(), op, 0.5);
+            };
+            differs ? fold(maximum{}) : fold(sum{});
+        });
+        expect_named("rank 2 has elements of int64, rank 0 of double", [&] {
+            differs ? inclusive_scan(on, of.in.data(), of.size, of.sums.data())
+                    : inclusive_scan(on, of.doubles.data(), of.size, of.tree_scan.data());
+        });
+    });
+}
+
 // A rank that fails takes part in both gathers of a call of two.
 TEST(NcclEnqueued, AfterAFailureTheRanksAreInStep) {
     with_streams([](thread_communicator& /*threads*/, nccl_communicator& comm, cudaStream_t stream) {

@@ -141,6 +141,20 @@ class Ranks(unittest.TestCase):
             self.assertEqual(answer.stdout, "")
             self.assertIn(message, answer.stderr)
 
+    def test_a_wrong_file_is_one_line(self):
+        (self.folder / "odd").write_bytes(b"x" * 13)
+        (self.folder / "empty").write_bytes(b"")
+        mask = self.file("mask", "h", [1, 2, 1])
+        for name in ("odd", "missing", ""):
+            for call in (["sum"], ["scan"], ["histogram"], ["convolve", "--mask", mask]):
+                answer = run(*MPIRUN, "4", TOOL, *call, "--type", "int16", str(self.folder / name), "--device", "host")
+                self.assertNotEqual(answer.returncode, 0)
+                self.assertEqual(answer.stdout, "")
+                lines = [line for line in answer.stderr.splitlines() if line.startswith("warpfold: ")]
+                self.assertEqual(len(lines), 1, answer.stderr)
+        for few in ("empty", "mask"):  # fewer elements than ranks
+            self.expect_same("sum", "--type", "int16", str(self.folder / few))
+
     @unittest.skipUnless(GPU, "built without nvcc")
     def test_all_gpus(self):
         path = self.file("shorts", "h", [1, 2, 5])

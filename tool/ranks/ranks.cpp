@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tool/ranks/ranks.hpp"
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -122,6 +124,21 @@ bool started_as_ranks() {
         }
     }
     return false;
+}
+
+int rank_of_process() {
+    for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+        if (const char* const value = std::getenv(name); value != nullptr && started_as_ranks()) {
+            return std::atoi(value);
+        }
+    }
+    return 0;
+}
+
+void let_first_rank_fail() {
+    if (rank_of_process() != 0) {
+        std::this_thread::sleep_for(std::chrono::seconds(2)); // mpirun takes one to end them
+    }
 }
 
 std::unique_ptr<calls::target> target_alone(const calls_library& library) {

@@ -27,6 +27,13 @@ struct calls_library {
 // command was built without MPI.
 [[nodiscard]] std::unique_ptr<calls::target> target_over_ranks(const calls_library& library);
 
+// The number of this process among those that mpirun or srun started; 0 if it is alone.
+[[nodiscard]] int rank_of_process();
+
+// Ranks that fail alike make one line: the launcher ends them when rank 0 has failed, so those of a higher number wait a moment
+// before they say why.
+void let_first_rank_fail();
+
 // Ends the other ranks, which may wait for this one, if MPI has started. Does not return then.
 void end_all_ranks(int status);
 

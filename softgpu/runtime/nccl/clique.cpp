@@ -31,14 +31,6 @@ void finish(meeting& m, ncclResult_t result) {
     came().notify_all();
 }
 
-std::vector<rank_call> calls_of(const meeting& m) {
-    std::vector<rank_call> all;
-    for (const auto& c : m.calls) {
-        all.push_back(*c);
-    }
-    return all;
-}
-
 // One operation after the work of all streams, which all of them wait for.
 void issue(const std::string& name, std::span<const rank_call> calls, std::uint64_t bytes, std::function<void()> work) {
     std::vector<operation_pointer> before;
@@ -111,32 +103,33 @@ bool agree_in_capture(std::span<const rank_call> calls) {
         calls, [&](const rank_call& c) { return is_capturing(*c.on) == is_capturing(*calls.front().on); });
 }
 
-template <class Work, class Note>
-ncclResult_t begin(const std::string& name, std::span<const rank_call> calls, std::uint64_t bytes, Work work,
-                   Note notes) {
+template <class Work>
+ncclResult_t begin(const std::string& title, const std::vector<rank_call>& calls, const std::vector<sizes>& used,
+                   std::uint64_t bytes, Work work) {
     if (!agree_in_capture(calls)) {
-        report(name + ": some ranks' streams capture a graph and others do not");
+        report(title + ": some ranks' streams capture a graph and others do not");
         return ncclInvalidUsage;
     }
     // The memory of a device that has failed holds anything.
-    const auto unless_lost = [of = std::vector<rank_call>(calls.begin(), calls.end())](const auto& work_of_all) {
-        if (std::ranges::none_of(of, [](const rank_call& c) { return c.gpu->has_failed(); })) {
-            work_of_all();
+    const auto unless_lost = [=] {
+        const bool is_whole = std::ranges::none_of(calls, [](const rank_call& c) { return c.gpu->has_failed(); });
+        if (is_whole) {
+            work();
         }
+        return is_whole;
     };
     try {
         if (is_capturing(*calls.front().on)) {
-            capture(calls, [=] { unless_lost(work); });
+            capture(calls, unless_lost);
         } else {
-            issue(name, calls, bytes, [=] {
-                unless_lost([&] {
-                    work();
-                    notes();
-                });
+            issue(title, calls, bytes, [=] {
+                if (unless_lost()) {
+                    note(title, calls, used);
+                }
             });
         }
     } catch (const failure& f) { // all ranks shall learn of it
-        report(name + ": " + (f.message.empty() ? std::string(name_of(f.code)) : f.message));
+        report(title + ": " + (f.message.empty() ? std::string(name_of(f.code)) : f.message));
         return ncclUnhandledCudaError;
     }
     return ncclSuccess;
@@ -144,106 +137,95 @@ ncclResult_t begin(const std::string& name, std::span<const rank_call> calls, st
 
 } // namespace
 
-std::shared_ptr<meeting> clique::join(collective what, const char* name, ncclRedOp_t op, int root, int rank,
-                                      const rank_call& with) {
-    const std::uint64_t number = ++last_[static_cast<std::size_t>(rank)];
-    const agreed mine{what, op, root, with.count, with.type};
-    const auto [place, first] = begun_.try_emplace(number, begun{mine, nullptr});
-    if (first) {
-        place->second.at = std::make_shared<meeting>();
-        place->second.at->name = name;
-        place->second.at->calls.resize(last_.size());
+std::shared_ptr<meeting> clique::post(const call_terms& terms, int rank, const rank_call& with) {
+    if (terms.what == call_kind::send || terms.what == call_kind::receive) {
+        return transfer(terms, rank, with);
     }
-    const bool agrees = place->second.in == mine;
-    const std::shared_ptr<meeting> at = place->second.at;
-    at->calls[static_cast<std::size_t>(rank)] = with;
-    const bool is_last = ++at->there == last_.size();
-    if (is_last) {
-        begun_.erase(place);
-    }
-    if (at->done) { // it was given up
-        return at;
-    }
-    if (!agrees) {
-        report(std::string(name) + ": rank " + std::to_string(rank) + " calls another function than others (" +
-               at->name + "), or with another count, type, operation or root");
-        finish(*at, ncclInvalidUsage);
-        return at;
-    }
-    if (is_last) {
-        const std::vector<rank_call> calls = calls_of(*at);
-        const std::uint64_t bytes = with.count * bytes_of(with.type);
-        const std::string title = at->name + " of " + std::to_string(bytes) + " bytes";
-        finish(*at, begin(
-                        title, calls, bytes, [=] { carry_out(what, op, root, calls); },
-                        [=] { note(title, what, root, calls); }));
+    const std::shared_ptr<meeting> at = meet(terms, rank, with);
+    if (at->can_begin()) {
+        std::vector<sizes> used;
+        for (int r = 0; r < ranks(); ++r) {
+            used.push_back(sizes_of(terms, r, ranks()));
+        }
+        const auto work = [=, calls = at->calls] { carry_out(terms, calls); };
+        finish(*at, begin(terms.title(), at->calls, used, terms.bytes(), work));
     }
     return at;
 }
 
-std::shared_ptr<meeting> clique::transfer(std::size_t side, queue& own, queue& other, const rank_call& with) {
+std::shared_ptr<meeting> clique::meet(const call_terms& terms, int rank, const rank_call& with) {
+    const std::uint64_t number = ++last_[static_cast<std::size_t>(rank)];
+    std::shared_ptr<meeting>& begun = begun_[number];
+    if (begun == nullptr) {
+        begun = std::make_shared<meeting>();
+        begun->terms = terms;
+        begun->first = rank;
+        begun->calls.resize(last_.size());
+    }
+    const std::shared_ptr<meeting> at = begun;
+    at->calls[static_cast<std::size_t>(rank)] = with;
+    if (++at->there == last_.size()) {
+        begun_.erase(number);
+    }
+    if (const std::string other = difference(terms, rank, at->terms, at->first); !at->done && !other.empty()) {
+        report(std::string(at->terms.name()) + ": " + other);
+        finish(*at, ncclInvalidUsage);
+    }
+    return at;
+}
+
+std::shared_ptr<meeting> clique::transfer(const call_terms& terms, int rank, const rank_call& with) {
+    const bool sends = terms.what == call_kind::send;
+    const std::pair both = sends ? std::pair(rank, terms.root) : std::pair(terms.root, rank);
+    queue &own = (sends ? sent_ : received_)[both], &others = (sends ? received_ : sent_)[both];
     std::shared_ptr<meeting> at;
-    if (other.empty()) {
+    if (others.empty()) {
         at = std::make_shared<meeting>();
-        at->name = side == 0 ? "ncclSend" : "ncclRecv";
+        at->terms = terms;
+        at->first = rank;
         at->calls.resize(2);
         own.push_back(at);
     } else {
-        at = other.front();
-        other.pop_front();
+        at = others.front();
+        others.pop_front();
     }
-    at->calls[side] = with;
-    if (++at->there < 2 || at->done) { // the other one may have given it up
+    at->calls[sends ? 0 : 1] = with;
+    ++at->there;
+    if (!at->can_begin()) { // the other one may have given it up
         return at;
     }
-    const std::vector<rank_call> both = calls_of(*at);
-    const std::uint64_t bytes = both[0].count * bytes_of(both[0].type);
-    if (bytes != both[1].count * bytes_of(both[1].type)) {
-        report("ncclRecv: of " + std::to_string(both[1].count * bytes_of(both[1].type)) + " bytes, and " +
-               std::to_string(bytes) + " are sent");
+    const call_terms &sent = sends ? terms : at->terms, &received = sends ? at->terms : terms;
+    if (const std::string other = difference(sent, both.first, received, both.second); !other.empty()) {
+        report("ncclRecv: " + other);
         finish(*at, ncclInvalidUsage);
         return at;
     }
-    const std::string title = "ncclSend and ncclRecv of " + std::to_string(bytes) + " bytes";
-    finish(*at, begin(
-                    title, both, bytes, [=] { carry_out(both[0], both[1]); }, [=] { note(title, both[0], both[1]); }));
+    const std::size_t bytes = terms.bytes();
+    const std::vector<sizes> used{{bytes, 0}, {0, bytes}};
+    const auto work = [=, calls = at->calls] { nccl::transfer(bytes, calls[0], calls[1]); };
+    finish(*at, begin("ncclSend and ncclRecv of " + std::to_string(bytes) + " bytes", at->calls, used, bytes, work));
     return at;
 }
 
-std::shared_ptr<meeting> clique::send(int from, int to, const rank_call& with) {
-    return transfer(0, sent_[{from, to}], received_[{from, to}], with);
-}
-
-std::shared_ptr<meeting> clique::receive(int from, int to, const rank_call& with) {
-    return transfer(1, received_[{from, to}], sent_[{from, to}], with);
-}
-
 std::shared_ptr<meeting> clique::split(int rank, split_call with) {
-    if (split_ == nullptr) {
-        split_ = std::make_shared<meeting>();
-        split_->name = "ncclCommSplit";
-        split_->calls.resize(last_.size());
-        splits_.assign(last_.size(), {});
-    }
-    const std::shared_ptr<meeting> at = split_;
-    splits_[static_cast<std::size_t>(rank)] = std::move(with);
-    if (++at->there == last_.size()) {
-        split_ = nullptr;
+    const std::shared_ptr<meeting> at = meet({.what = call_kind::split}, rank, {});
+    at->splits.resize(last_.size());
+    at->splits[static_cast<std::size_t>(rank)] = std::move(with);
+    if (at->can_begin()) {
         std::map<int, std::vector<std::size_t>> of_color;
-        for (std::size_t r = 0; r < splits_.size(); ++r) {
-            if (splits_[r].color >= 0) {
-                of_color[splits_[r].color].push_back(r);
+        for (std::size_t r = 0; r < at->splits.size(); ++r) {
+            if (at->splits[r].color >= 0) {
+                of_color[at->splits[r].color].push_back(r);
             }
         }
         for (auto& [color, members] : of_color) {
-            std::ranges::stable_sort(members, {}, [&](std::size_t r) { return splits_[r].key; });
+            std::ranges::stable_sort(members, {}, [&](std::size_t r) { return at->splits[r].key; });
             const auto made = std::make_shared<clique>(static_cast<int>(members.size()));
             for (std::size_t k = 0; k < members.size(); ++k) {
                 (void)made->take(static_cast<int>(k), *gpus_[members[k]]);
-                splits_[members[k]].take(made, static_cast<int>(k));
+                at->splits[members[k]].take(made, static_cast<int>(k));
             }
         }
-        splits_.clear();
         finish(*at, ncclSuccess);
     }
     return at;
@@ -264,11 +246,12 @@ ncclResult_t clique::wait(locked& lock, const std::shared_ptr<meeting>& at) {
         came().wait_for(lock, between_looks);
         if (!told && std::chrono::steady_clock::now() - start >= long_wait) {
             told = true;
-            report(at->name + ": waits for a minute now: " + std::to_string(at->there) + " of " +
+            report(std::string(at->terms.name()) + ": waits for a minute now: " + std::to_string(at->there) + " of " +
                    std::to_string(at->calls.size()) + " ranks have called it");
         }
     }
-    return at->done ? at->result : aborted_ ? ncclInternalError : ncclRemoteError;
+    give_up(*at, aborted_ ? ncclInternalError : ncclRemoteError);
+    return at->result;
 }
 
 void clique::give_up(meeting& at, ncclResult_t result) {

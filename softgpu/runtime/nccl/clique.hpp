@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,20 +18,24 @@
 
 namespace softgpu::runtime::nccl {
 
-// A call that some ranks have made. One that has ended in an error is there until all of them have come.
-struct meeting {
-    std::string name;                            // "ncclAllReduce"
-    std::vector<std::optional<rank_call>> calls; // by rank; of a transfer the sender's and the receiver's
-    std::size_t there = 0;
-    bool done = false;
-    ncclResult_t result = ncclSuccess;
-};
-
 // What a rank says in ncclCommSplit, and where its new communicator goes.
 struct split_call {
     int color = 0; // negative: none
     int key = 0;
     std::function<void(std::shared_ptr<class clique>, int)> take;
+};
+
+// A call that some ranks have made. One that has ended in an error is there until all of them have come.
+struct meeting {
+    call_terms terms;             // of the first one
+    int first = 0;                // the rank that came first
+    std::vector<rank_call> calls; // by rank; of a transfer the sender's and the receiver's
+    std::vector<split_call> splits;
+    std::size_t there = 0;
+    bool done = false;
+    ncclResult_t result = ncclSuccess;
+
+    [[nodiscard]] bool can_begin() const noexcept { return there == calls.size() && !done; }
 };
 
 class clique {
@@ -49,11 +52,8 @@ public:
     // Whether a rank's device has failed: no call can end well then.
     [[nodiscard]] bool has_lost_device() const;
 
-    // These return the meeting that wait() is for. Throw failure for a stream that cannot be used.
-    std::shared_ptr<meeting> join(collective what, const char* name, ncclRedOp_t op, int root, int rank,
-                                  const rank_call& with);
-    std::shared_ptr<meeting> send(int from, int to, const rank_call& with);
-    std::shared_ptr<meeting> receive(int from, int to, const rank_call& with);
+    // A rank makes a call. Returns the meeting that wait() is for. Throws failure for a stream that cannot be used.
+    std::shared_ptr<meeting> post(const call_terms& terms, int rank, const rank_call& with);
     // ncclCommSplit: the last rank makes the new cliques.
     std::shared_ptr<meeting> split(int rank, split_call with);
     // Waits until all ranks have come, the clique is aborted or has lost a device. Says so once if that takes a minute.
@@ -65,30 +65,15 @@ public:
     [[nodiscard]] bool is_aborted() const noexcept { return aborted_; }
 
 private:
-    // What all ranks have to agree in.
-    struct agreed {
-        collective what;
-        ncclRedOp_t op;
-        int root;
-        std::size_t count;
-        ncclDataType_t type;
-
-        bool operator==(const agreed&) const = default;
-    };
-    struct begun {
-        agreed in;
-        std::shared_ptr<meeting> at;
-    };
     using queue = std::deque<std::shared_ptr<meeting>>;
 
-    std::shared_ptr<meeting> transfer(std::size_t side, queue& own, queue& other, const rank_call& with);
+    std::shared_ptr<meeting> meet(const call_terms& terms, int rank, const rank_call& with);
+    std::shared_ptr<meeting> transfer(const call_terms& terms, int rank, const rank_call& with);
 
-    std::vector<std::uint64_t> last_;                      // by rank: the number of its last collective call
-    std::map<std::uint64_t, begun> begun_;                 // by number
-    std::map<std::pair<int, int>, queue> sent_, received_; // that are not matched, by both ranks
-    std::vector<context*> gpus_;                           // by rank
-    std::vector<split_call> splits_;                       // by rank, of the split that some ranks have called
-    std::shared_ptr<meeting> split_;
+    std::vector<std::uint64_t> last_;                         // by rank: the number of its last collective call
+    std::map<std::uint64_t, std::shared_ptr<meeting>> begun_; // by number
+    std::map<std::pair<int, int>, queue> sent_, received_;    // that are not matched, by both ranks
+    std::vector<context*> gpus_;                              // by rank
     bool aborted_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The exported calls of libnccl.so.2 that make, describe and end communicators.
+// The calls that make, describe and end communicators.
 #include <unistd.h>
 
 #include <chrono>
@@ -11,56 +11,31 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
-#include "softgpu/runtime/calls/current_context.hpp"
-#include "softgpu/runtime/memory/allocations.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
 #include "softgpu/runtime/nccl/comm.hpp"
 
 namespace softgpu::runtime::nccl {
-ncclResult_t result_of(const failure& f) {
-    if (!f.message.empty()) {
-        report(f.message);
-    }
-    return f.code == error::invalid_value || f.code == error::invalid_resource_handle || f.code == error::invalid_device
-               ? ncclInvalidArgument
-               : ncclUnhandledCudaError;
-}
 
-ncclResult_t wait_for_all(std::vector<waiting_call> calls) {
-    ncclResult_t result = ncclSuccess;
-    locked lock(all_devices().at(0).mutex());
-    for (const waiting_call& c : calls) {
-        const ncclResult_t one = c.all->wait(lock, c.at);
-        result = result == ncclSuccess ? one : result;
-    }
-    return result;
-}
-
-// Whether the ranks are in other processes. Waits for that to show: until all ranks of the communicator have joined here, or
-// one elsewhere.
 bool is_of_processes(ncclComm& comm) {
-    while (comm.others == nullptr && !comm.folder.empty()) {
-        {
-            const locked lock(all_devices().at(0).mutex());
-            if (comm.all->is_complete() || comm.all->is_aborted() || comm.all->has_lost_device()) {
-                comm.folder.clear();
-                break;
-            }
-        }
-        if (process_clique::has_begun(comm.folder)) {
-            comm.others = std::make_unique<process_clique>(comm.folder, comm.all->ranks(), comm.rank);
-        } else {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
+    if (comm.others != nullptr || comm.folder.empty()) {
+        return comm.others != nullptr;
     }
-    return comm.others != nullptr;
-}
-
-void require_memory(context& gpu, const void* at, std::size_t bytes) {
-    if (bytes != 0) {
-        require_accessible(gpu, at, bytes, true);
+    const std::shared_ptr<clique> all = comm.all;
+    const std::string folder = comm.folder;
+    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+        const bool has_begun = process_clique::has_begun(folder);
+        const locked lock = lock_devices();
+        if (all->is_aborted()) { // there may be no communicator any more
+            return false;
+        }
+        if (all->is_complete() || all->has_lost_device()) {
+            comm.folder.clear();
+            return false;
+        }
+        if (has_begun) {
+            comm.others = std::make_unique<process_clique>(folder, all->ranks(), comm.rank);
+            return true;
+        }
     }
 }
 
@@ -98,7 +73,17 @@ ncclComm_t make(std::shared_ptr<clique> all, int rank, int device) {
     return new ncclComm{std::move(all), rank, device};
 }
 
-constexpr unsigned config_magic = 0xcafebeef; // of NCCL_CONFIG_INITIALIZER
+// nullptr: the default.
+bool is_valid(const ncclConfig_t* config) {
+    const ncclConfig_t made = NCCL_CONFIG_INITIALIZER;
+    return config == nullptr || config->magic == made.magic;
+}
+
+// *out = what(*comm)
+template <class T, class What>
+ncclResult_t tell(ncclComm_t comm, T* out, What&& what) {
+    return out == nullptr ? ncclInvalidArgument : with(comm, [&](const ncclComm& c) { *out = what(c); });
+}
 
 std::string host_name() {
     char name[64] = {};
@@ -111,26 +96,7 @@ std::string host_name() {
 using namespace softgpu::runtime;
 using namespace softgpu::runtime::nccl;
 
-#pragma GCC visibility push(default)
-extern "C" {
-
 ncclResult_t ncclGetVersion(int* out) { return out == nullptr ? ncclInvalidArgument : (*out = version, ncclSuccess); }
-
-const char* ncclGetErrorString(ncclResult_t code) {
-    switch (code) {
-    case ncclSuccess: return "no error";
-    case ncclUnhandledCudaError: return "unhandled cuda error";
-    case ncclSystemError: return "unhandled system error";
-    case ncclInternalError: return "internal error";
-    case ncclInvalidArgument: return "invalid argument";
-    case ncclInvalidUsage: return "invalid usage";
-    case ncclRemoteError: return "remote process exited or there was a network error";
-    case ncclInProgress: return "operation in progress";
-    }
-    return "unknown result code";
-}
-
-const char* ncclGetLastError(ncclComm_t) { return ""; } // they are printed
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
     if (id == nullptr) {
@@ -185,85 +151,32 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) {
-    if (config != nullptr && config->magic != config_magic) {
-        return ncclInvalidArgument;
-    }
-    return ncclCommInitRank(comm, ranks, id, rank); // calls never return ncclInProgress: `blocking` changes nothing
+    // Calls never return ncclInProgress: `blocking` changes nothing.
+    return is_valid(config) ? ncclCommInitRank(comm, ranks, id, rank) : ncclInvalidArgument;
 }
 
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* out, ncclConfig_t* config) {
     return guarded([&] {
-        if (comm == nullptr || out == nullptr || (color < 0 && color != NCCL_SPLIT_NOCOLOR) ||
-            (config != nullptr && config->magic != config_magic)) {
+        if (comm == nullptr || out == nullptr || (color < 0 && color != NCCL_SPLIT_NOCOLOR) || !is_valid(config)) {
             return ncclInvalidArgument;
         }
         *out = nullptr;
+        waiting_call made{comm->all, nullptr};
         if (is_of_processes(*comm)) {
             report("ncclCommSplit: not of a communicator whose ranks are processes");
             return ncclInvalidUsage;
         }
-        waiting_call made{comm->all, nullptr};
         {
-            const locked lock(all_devices().at(0).mutex());
-            if (comm->all->is_aborted() || comm->all->has_lost_device()) {
-                return comm->all->is_aborted() ? ncclInvalidUsage : ncclRemoteError;
+            const locked lock = lock_devices();
+            if (made.all->is_aborted() || made.all->has_lost_device()) {
+                return made.all->is_aborted() ? ncclInvalidUsage : ncclRemoteError;
             }
-            made.at = comm->all->split(comm->rank, {color, key, [out, device = comm->device](auto all, int rank) {
-                                                        *out = make(std::move(all), rank, device);
-                                                    }});
+            made.at = made.all->split(comm->rank, {color, key, [out, device = comm->device](auto all, int rank) {
+                                                       *out = make(std::move(all), rank, device);
+                                                   }});
         }
-        if (group.depth != 0) {
-            group.calls.push_back(std::move(made));
-            return ncclSuccess;
-        }
-        return wait_for_all({made});
+        return wait_for_ranks(std::move(made));
     });
-}
-
-ncclResult_t ncclMemAlloc(void** pointer, size_t bytes) {
-    return guarded([&] {
-        if (pointer == nullptr || bytes == 0) {
-            return ncclInvalidArgument;
-        }
-        context& gpu = current_context();
-        locked lock(gpu.mutex());
-        gpu.require_usable();
-        *pointer = reinterpret_cast<void*>(allocate_after_pending_frees(
-            gpu, lock, [&] { return gpu.memory().allocate(bytes, softgpu::memory::allocation_kind::device); }));
-        return ncclSuccess;
-    });
-}
-
-ncclResult_t ncclMemFree(void* pointer) {
-    return guarded([&] {
-        if (pointer != nullptr) {
-            context& gpu = current_context();
-            locked lock(gpu.mutex());
-            context& home = home_of(gpu, reinterpret_cast<softgpu::memory::address>(pointer));
-            require_freeable(home, reinterpret_cast<softgpu::memory::address>(pointer));
-            home.wait_until_idle(lock);
-            release(home, reinterpret_cast<softgpu::memory::address>(pointer));
-        }
-        return ncclSuccess;
-    });
-}
-
-// Registered memory is used as any other.
-ncclResult_t ncclCommRegister(ncclComm_t comm, void* data, size_t bytes, void** handle) {
-    return guarded([&] {
-        if (comm == nullptr || data == nullptr || bytes == 0 || handle == nullptr) {
-            return ncclInvalidArgument;
-        }
-        context& gpu = all_devices().at(comm->device);
-        const locked lock(gpu.mutex());
-        require_memory(gpu, data, bytes);
-        *handle = data;
-        return ncclSuccess;
-    });
-}
-
-ncclResult_t ncclCommDeregister(ncclComm_t comm, void* handle) {
-    return comm == nullptr || handle == nullptr ? ncclInvalidArgument : ncclSuccess;
 }
 
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
@@ -294,7 +207,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
     return with(comm, [](const ncclComm& c) {
         {
-            const locked lock(all_devices().at(0).mutex());
+            const locked lock = lock_devices();
             c.all->abort();
         }
         if (c.others != nullptr) {
@@ -305,39 +218,23 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
-    if (error == nullptr) {
-        return ncclInvalidArgument;
-    }
-    return with(comm, [&](const ncclComm& c) {
-        const locked lock(all_devices().at(0).mutex());
-        if (c.others != nullptr) {
-            *error = c.others->result();
-            return;
-        }
-        *error = c.all->is_aborted() ? ncclInternalError : c.all->has_lost_device() ? ncclRemoteError : ncclSuccess;
+    return tell(comm, error, [](const ncclComm& c) {
+        const locked lock = lock_devices();
+        return c.others != nullptr        ? c.others->result()
+               : c.all->is_aborted()      ? ncclInternalError
+               : c.all->has_lost_device() ? ncclRemoteError
+                                          : ncclSuccess;
     });
 }
 
 ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
-    if (count == nullptr) {
-        return ncclInvalidArgument;
-    }
-    return with(comm, [&](const ncclComm& c) { *count = c.all->ranks(); });
+    return tell(comm, count, [](const ncclComm& c) { return c.all->ranks(); });
 }
 
 ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device) {
-    if (device == nullptr) {
-        return ncclInvalidArgument;
-    }
-    return with(comm, [&](const ncclComm& c) { *device = c.device; });
+    return tell(comm, device, [](const ncclComm& c) { return c.device; });
 }
 
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
-    if (rank == nullptr) {
-        return ncclInvalidArgument;
-    }
-    return with(comm, [&](const ncclComm& c) { *rank = c.rank; });
+    return tell(comm, rank, [](const ncclComm& c) { return c.rank; });
 }
-
-} // extern "C"
-#pragma GCC visibility pop

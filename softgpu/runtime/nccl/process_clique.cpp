@@ -35,8 +35,6 @@ struct ended {
 
 std::string rank_file(int rank) { return "rank." + std::to_string(rank); }
 
-std::size_t size_of(const rank_call& call) { return call.count * bytes_of(call.type); }
-
 // A captured call: graphs may run it for as long as the process lives, so it is never destroyed.
 struct captured_work {
     std::function<void()> work;
@@ -93,11 +91,12 @@ bool process_clique::has_ended(int rank) {
     return is_free;
 }
 
-void process_clique::publish(const std::string& name, const terms& of, const void* data, std::size_t bytes) const {
+void process_clique::publish(const std::string& name, const call_terms& terms, const void* data,
+                             std::size_t bytes) const {
     const std::string made = path(name + ".writing");
     {
         std::ofstream out(made, std::ios::binary);
-        out.write(reinterpret_cast<const char*>(&of), sizeof of);
+        out.write(reinterpret_cast<const char*>(&terms), sizeof terms);
         out.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
         if (!out.flush()) {
             throw ended{ncclSystemError, "cannot write " + made};
@@ -106,7 +105,7 @@ void process_clique::publish(const std::string& name, const terms& of, const voi
     files::rename(made, path(name));
 }
 
-std::vector<std::byte> process_clique::await(int from, const std::string& name, const terms& of, const char* call) {
+std::vector<std::byte> process_clique::await(int from, const std::string& name, const call_terms& terms) {
     using clock = std::chrono::steady_clock;
     const auto begin = clock::now();
     auto look = begin + between_looks;
@@ -127,39 +126,43 @@ std::vector<std::byte> process_clique::await(int from, const std::string& name, 
         }
         if (!told && now - begin >= long_wait) {
             told = true;
-            report(std::string(call) + ": waits for rank " + std::to_string(from) + " for a minute now");
+            report(std::string(terms.name()) + ": waits for rank " + std::to_string(from) + " for a minute now");
         }
         std::this_thread::sleep_for(std::chrono::microseconds(now - begin < between_looks ? 20 : 500));
     }
-    terms theirs{};
-    in.read(reinterpret_cast<char*>(&theirs), sizeof theirs);
-    if (!in || theirs != of) {
-        throw ended{ncclInvalidUsage, "rank " + std::to_string(from) +
-                                          " calls another function, or with another count, type, operation or root"};
+    call_terms theirs;
+    if (!in.read(reinterpret_cast<char*>(&theirs), sizeof theirs)) {
+        throw ended{ncclSystemError, "cannot read " + path(name)};
+    }
+    if (const std::string other = difference(theirs, from, terms, rank_); !other.empty()) {
+        throw ended{ncclInvalidUsage, other};
     }
     std::vector<std::byte> data(files::file_size(path(name)) - sizeof theirs);
     in.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()));
     return data;
 }
 
-template <class Work>
-void process_clique::issue(const char* name, const rank_call& with, Work work) {
-    const std::string title = std::string(name) + " of " + std::to_string(size_of(with)) + " bytes";
-    auto run = [this, title, gpu = with.gpu, work = std::move(work)] {
+void process_clique::post(const call_terms& terms, const rank_call& with) {
+    auto run = [this, terms, with] {
         const std::lock_guard lock(running_);
-        if (gpu->has_failed()) {
+        if (with.gpu->has_failed()) {
             return;
         }
+        const auto fail = [&](ncclResult_t result, const std::string& why) {
+            result_ = result;
+            report(terms.title() + ": " + why);
+            with.gpu->set_sticky_error(error::launch_failure);
+        };
         try {
-            work();
+            terms.what == call_kind::send      ? send(terms, with)
+            : terms.what == call_kind::receive ? receive(terms, with)
+                                               : meet(terms, with);
+            const sizes used = sizes_of(terms, rank_, ranks_);
+            note(terms.title(), {&with, 1}, {&used, 1});
         } catch (const ended& e) {
-            result_ = e.result;
-            report(title + ": " + e.why);
-            gpu->set_sticky_error(error::launch_failure);
+            fail(e.result, e.why);
         } catch (const std::exception& e) {
-            result_ = ncclSystemError;
-            report(title + ": " + e.what());
-            gpu->set_sticky_error(error::launch_failure);
+            fail(ncclSystemError, e.what());
         }
     };
     if (is_capturing(*with.on)) {
@@ -171,66 +174,50 @@ void process_clique::issue(const char* name, const rank_call& with, Work work) {
     with.gpu->mark(*with.on, last_);
 }
 
-void process_clique::join(collective what, const char* name, ncclRedOp_t op, int root, const rank_call& with) {
-    issue(name, with, [this, what, name, op, root, with] {
-        const terms mine{static_cast<std::int32_t>(what), op, root, with.type, with.count};
-        const auto all = static_cast<std::size_t>(ranks_);
-        const std::string call = "call." + std::to_string(++calls_) + ".";
-        const sizes used = sizes_of(what, with, rank_, root, all);
-        const void* given = with.in;
-        std::vector<std::byte> scaled;
-        if (with.scale != nullptr) {
-            const void* const by = with.scale->on_device == nullptr ? with.scale->value : with.scale->on_device;
-            const void* const one[] = {with.in};
-            scaled = reduced(one, used.in / bytes_of(with.type), with.type, ncclSum, {&by, 1});
-            given = scaled.data();
+void process_clique::meet(const call_terms& terms, const rank_call& with) {
+    const auto name_of = [this](std::uint64_t call, int rank) {
+        return "call." + std::to_string(call) + "." + std::to_string(rank);
+    };
+    const std::size_t bytes = sizes_of(terms, rank_, ranks_).in;
+    std::vector<rank_call> calls(static_cast<std::size_t>(ranks_));
+    rank_call& own = calls[static_cast<std::size_t>(rank_)];
+    own = {.in = with.in, .out = with.out};
+    std::vector<std::byte> scaled;
+    if (with.scale != nullptr) {
+        const void* const by = with.scale->at();
+        scaled = reduced({&with.in, 1}, bytes / bytes_of(terms.type), terms.type, ncclSum, {&by, 1});
+        own.in = scaled.data();
+    }
+    publish(name_of(++calls_, rank_), terms, own.in, bytes);
+    std::vector<std::vector<std::byte>> data(calls.size());
+    for (int r = 0; r < ranks_; ++r) {
+        const auto k = static_cast<std::size_t>(r);
+        if (r != rank_) {
+            data[k] = await(r, name_of(calls_, r), terms);
+            calls[k].in = data[k].data();
         }
-        publish(call + std::to_string(rank_), mine, given, used.in);
-        std::vector<std::vector<std::byte>> data(all);
-        std::vector<rank_call> calls(all, with);
-        for (rank_call& one : calls) {
-            one.scale = nullptr;
-        }
-        calls[static_cast<std::size_t>(rank_)].in = given;
-        for (int r = 0; r < ranks_; ++r) {
-            const auto k = static_cast<std::size_t>(r);
-            if (r != rank_) {
-                data[k] = await(r, call + std::to_string(r), mine, name);
-                calls[k].in = data[k].data();
-                calls[k].out = nullptr;
-            }
-        }
-        if (calls_ > 1) { // all ranks have read it
-            std::error_code ignored;
-            files::remove(path("call." + std::to_string(calls_ - 1) + "." + std::to_string(rank_)), ignored);
-        }
-        carry_out(what, op, root, calls);
-        note(std::string(name) + " of " + std::to_string(size_of(with)) + " bytes", with, used);
-    });
+    }
+    if (calls_ > 1) { // all ranks have read it
+        std::error_code ignored;
+        files::remove(path(name_of(calls_ - 1, rank_)), ignored);
+    }
+    carry_out(terms, calls);
 }
 
-void process_clique::send(int to, const rank_call& with) {
-    issue("ncclSend", with, [this, to, with] {
-        const std::size_t bytes = size_of(with);
-        publish("transfer." + std::to_string(rank_) + "." + std::to_string(to) + "." +
-                    std::to_string(++transfers_[{rank_, to}]),
-                {-1, 0, 0, 0, bytes}, with.in, bytes);
-        note("ncclSend of " + std::to_string(bytes) + " bytes", with, {bytes, 0});
-    });
+std::string process_clique::next_transfer(int from, int to) {
+    return "transfer." + std::to_string(from) + "." + std::to_string(to) + "." +
+           std::to_string(++transfers_[{from, to}]);
 }
 
-void process_clique::receive(int from, const rank_call& with) {
-    issue("ncclRecv", with, [this, from, with] {
-        const std::size_t bytes = size_of(with);
-        const std::string name = "transfer." + std::to_string(from) + "." + std::to_string(rank_) + "." +
-                                 std::to_string(++transfers_[{from, rank_}]);
-        const auto data = await(from, name, {-1, 0, 0, 0, bytes}, "ncclRecv");
-        files::remove(path(name));
-        rank_call source = with;
-        source.in = data.data();
-        carry_out(source, with);
-        note("ncclRecv of " + std::to_string(bytes) + " bytes", with, {0, bytes});
-    });
+void process_clique::send(const call_terms& terms, const rank_call& with) {
+    publish(next_transfer(rank_, terms.root), terms, with.in, terms.bytes());
+}
+
+void process_clique::receive(const call_terms& terms, const rank_call& with) {
+    const std::string name = next_transfer(terms.root, rank_);
+    const auto data = await(terms.root, name, terms);
+    files::remove(path(name));
+    transfer(data.size(), {.in = data.data()}, {.out = with.out});
 }
 
 } // namespace softgpu::runtime::nccl

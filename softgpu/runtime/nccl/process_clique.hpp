@@ -33,27 +33,20 @@ public:
     // Appends the call to its stream, which waits for the other processes. The calls of a process run one after the other.
     // A call that cannot end, since a rank has ended or calls another function, makes a line on stderr, fails the device
     // and sets result(). Throw failure for a stream that cannot be used.
-    void join(collective what, const char* name, ncclRedOp_t op, int root, const rank_call& with);
-    void send(int to, const rank_call& with);
-    void receive(int from, const rank_call& with);
+    void post(const call_terms& terms, const rank_call& with);
 
     void abort() { aborted_ = true; }
     [[nodiscard]] ncclResult_t result() const { return result_; }
 
 private:
-    // What all ranks of a collective call, or both of a transfer, have to agree in.
-    struct terms {
-        std::int32_t what, op, root, type;
-        std::uint64_t count;
-
-        bool operator==(const terms&) const = default;
-    };
-
-    template <class Work>
-    void issue(const char* name, const rank_call& with, Work work);
-    void publish(const std::string& name, const terms& of, const void* data, std::size_t bytes) const;
+    // These run in the call's operation.
+    void meet(const call_terms& terms, const rank_call& with);
+    void send(const call_terms& terms, const rank_call& with);
+    void receive(const call_terms& terms, const rank_call& with);
+    void publish(const std::string& name, const call_terms& terms, const void* data, std::size_t bytes) const;
     // What a rank has published under a name, which it may do later. Throws ended.
-    std::vector<std::byte> await(int from, const std::string& name, const terms& of, const char* call);
+    std::vector<std::byte> await(int from, const std::string& name, const call_terms& terms);
+    [[nodiscard]] std::string next_transfer(int from, int to);
     [[nodiscard]] bool has_ended(int rank);
     [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
