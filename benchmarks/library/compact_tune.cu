@@ -87,6 +87,8 @@ void selections(const room& in) {
     std::fflush(stdout);
 }
 
+constexpr tuning::compact_kernels in_ranges(tuning::range_tiles tiles) { return {.ranges = tiles, .lengths = tiles}; }
+
 template <tuning::compact_kernels K>
 void reductions(const room& in, std::uint64_t ranges_min_bytes) {
     if (ranges_min_bytes == 0) {
@@ -131,13 +133,11 @@ int main() {
         reductions<kernels{}>(in, ~std::uint64_t{0});
         reductions<kernels{.keyed = {64, 4}}>(in, ~std::uint64_t{0});
         reductions<kernels{.block_threads = 128, .keyed = {64, 6}}>(in, ~std::uint64_t{0});
-        reductions<kernels{}>(in, 0);
-        reductions<kernels{.ranges = {384, 128, 1}}>(in, 0);
-        reductions<kernels{.ranges = {320, 128, 1}}>(in, 0);
-        reductions<kernels{.ranges = {224, 128, 2}}>(in, 0);
-        reductions<kernels{.ranges = {960, 64, 1}}>(in, 0);
-        reductions<kernels{.ranges = {480, 64, 1}}>(in, 0);
-        reductions<kernels{.ranges = {768, 64, 1}}>(in, 0);
+        reductions<in_ranges({320, 128})>(in, 0);
+        reductions<in_ranges({384, 128})>(in, 0);
+        reductions<in_ranges({224, 128, 2})>(in, 0);
+        reductions<in_ranges({480, 64})>(in, 0);
+        reductions<in_ranges({768, 64})>(in, 0);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

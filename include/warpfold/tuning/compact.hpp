@@ -29,11 +29,11 @@ struct persistent_tiles {
     bool operator==(const persistent_tiles&) const = default;
 };
 
-// Of the kernel of reductions by key of long arrays, whose warps have a range each.
+// Of the kernel of reductions by key and run-length encodings of long arrays, whose warps have a range each.
 struct range_tiles {
-    unsigned block_threads = 384;
-    unsigned bytes_per_thread = 128; // of what is read in a tile, at most 32 elements
-    unsigned resident_blocks = 1;    // of a multiprocessor, for which registers are left, and of a launch
+    unsigned block_threads;
+    unsigned bytes_per_thread;    // of what is read in a tile, at most 32 elements
+    unsigned resident_blocks = 1; // of a multiprocessor, for which registers are left, and of a launch
 
     bool operator==(const range_tiles&) const = default;
 };
@@ -44,7 +44,8 @@ struct compact_kernels {
     compact_tiles narrow{.bytes_per_thread = 64, .resident_blocks = 4}; // of smaller ones
     compact_tiles keyed{};                                              // reductions by key
     persistent_tiles persistent{};                                      // compactions of long arrays
-    range_tiles ranges{};                                               // reductions by key of long arrays
+    range_tiles ranges{.block_threads = 384, .bytes_per_thread = 128};  // reductions by key of long arrays
+    range_tiles lengths{.block_threads = 768, .bytes_per_thread = 64};  // run-length encodings of long arrays
 
     bool operator==(const compact_kernels&) const = default;
 };
@@ -66,14 +67,16 @@ struct compact_policy {
     static_assert(is_block_size(Kernels.persistent.block_threads) && Kernels.persistent.stages >= 3 &&
                       Kernels.persistent.resident_blocks >= 1 && Kernels.persistent.bytes_per_thread >= 16,
                   "compact_kernels: the block, the stages or the bytes of persistent are too few");
-    static_assert(is_block_size(Kernels.ranges.block_threads) && Kernels.ranges.resident_blocks >= 1 &&
-                      Kernels.ranges.bytes_per_thread >= 16,
-                  "compact_kernels: the block or the bytes of ranges are too few");
+    static constexpr bool fits(const range_tiles& tiles) {
+        return is_block_size(tiles.block_threads) && tiles.resident_blocks >= 1 && tiles.bytes_per_thread >= 16;
+    }
+    static_assert(fits(Kernels.ranges) && fits(Kernels.lengths),
+                  "compact_kernels: the block or the bytes of ranges or lengths are too few");
 
     // Compactions that read at least so many bytes, of elements and of a stencil, have the persistent kernel.
     std::uint64_t persistent_min_bytes = std::uint64_t{72} << 20;
     // Reductions by key that read at least so many bytes have the kernel of ranges, and run-length encodings.
-    std::uint64_t ranges_min_bytes = std::uint64_t{12} << 20, ranges_min_key_bytes = std::uint64_t{4} << 20;
+    std::uint64_t ranges_min_bytes = std::uint64_t{12} << 20, ranges_min_key_bytes = std::uint64_t{8} << 20;
 
     // Defaults of an architecture: measured on an H200 (benchmarks/library/compact_tune.cu) for all.
     static constexpr compact_policy of(unsigned /*compute_capability*/) { return {}; }

@@ -15,7 +15,8 @@ using tests::expect_results;
 using tests::on_device;
 
 // Tiles of 128 elements of 8 bytes and blocks of two warps, so that few elements have many ranges; and those of the default.
-constexpr tuning::compact_kernels small{.ranges = {.block_threads = 64, .bytes_per_thread = 32}};
+constexpr tuning::range_tiles short_tiles{.block_threads = 64, .bytes_per_thread = 32};
+constexpr tuning::compact_kernels small{.ranges = short_tiles, .lengths = short_tiles};
 const auto in_small_ranges =
     gpu{}.with(tuning::compact_policy<small>{.ranges_min_bytes = 0, .ranges_min_key_bytes = 0});
 const auto in_ranges = gpu{}.with(tuning::compact_policy<>{.ranges_min_bytes = 0, .ranges_min_key_bytes = 0});

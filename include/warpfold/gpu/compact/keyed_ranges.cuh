@@ -33,10 +33,10 @@ struct keyed_ranges_plan {
     using ValueOut = element_written_t<decltype(Task::values_out), typename Task::value>;
     using prefix_type = all_tiles_prefix<run_beginnings>;
 
-    static constexpr tuning::range_tiles kernels = Kernels::value.ranges;
+    static constexpr bool has_values = !std::is_void_v<Value>;
+    static constexpr tuning::range_tiles kernels = has_values ? Kernels::value.ranges : Kernels::value.lengths;
     static constexpr unsigned threads = kernels.block_threads, warps = threads / warp::lanes;
     static constexpr unsigned resident_blocks = kernels.resident_blocks, stages = 2;
-    static constexpr bool has_values = !std::is_void_v<Value>;
     static constexpr unsigned value_bytes = has_values ? sizeof(std::conditional_t<has_values, Value, char>) : 0;
     static constexpr unsigned read_bytes = sizeof(Key) + value_bytes; // of an element
     static constexpr unsigned run = 16 / sizeof(Key);                 // in a vector
