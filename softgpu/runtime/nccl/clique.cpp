@@ -8,9 +8,11 @@
 #include <mutex>
 
 #include "softgpu/runtime/accounts/operation_journal.hpp"
+#include "softgpu/runtime/core/capture.hpp"
 #include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
+#include "softgpu/runtime/graph/graph.hpp"
 #include "softgpu/runtime/nccl/data.hpp"
 #include "softgpu/runtime/nccl/reduction.hpp"
 
@@ -72,9 +74,23 @@ struct captured_call {
     }
 };
 
-// Graphs may run it for as long as the process lives, so it is never destroyed. Streams of one capture get one node.
-void capture(std::span<const rank_call> calls, std::function<void()> work) {
+// A captured call that lives as long as a graph of `calls` or a copy of one.
+captured_call& kept_by_graphs(std::span<const rank_call> calls) {
     auto* const made = new captured_call;
+    auto keeper = std::make_unique<user_object>();
+    keeper->what = made;
+    keeper->destroy = [](void* p) { delete static_cast<captured_call*>(p); };
+    for (const rank_call& c : calls) {
+        retain(*keeper, 1);
+        ++c.on->capturing->into->retained[keeper.get()];
+    }
+    user_objects().insert(std::move(keeper));
+    return *made;
+}
+
+// Streams of one capture get one node.
+void capture(std::span<const rank_call> calls, std::function<void()> work) {
+    captured_call* const made = &kept_by_graphs(calls);
     const rank_call& first = calls.front();
     if (std::ranges::all_of(calls, [&](const rank_call& c) { return c.on->capturing == first.on->capturing; })) {
         made->ranks = 1;
