@@ -23,7 +23,7 @@ static __global__ void add_before_kernel(const float* totals, int rank, float* b
 
 struct by_hand {
     by_hand(const rank_of_gpu& r_, std::uint64_t n_) : r(r_), n(n_), in(n), out(std::max<std::uint64_t>(n, 64)) {
-        WARPFOLD_CHECK_CUDA(cudaMemset(in.data, 0x3e, n * sizeof(float)));
+        fill_uniform(in, r.stream);
         std::size_t of_scan = 0;
         WARPFOLD_CHECK_CUDA(cub::DeviceReduce::Sum(nullptr, bytes, in.data, out.data, n));
         WARPFOLD_CHECK_CUDA(cub::DeviceScan::ExclusiveScan(nullptr, of_scan, in.data, out.data, cuda::std::plus<>{},

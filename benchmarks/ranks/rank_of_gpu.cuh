@@ -53,6 +53,20 @@ struct device_array {
     std::uint64_t size;
 };
 
+// Numbers from 0 to 1, of 24 bits, each as frequent as any other.
+static __global__ void fill_uniform_kernel(float* out, std::uint64_t n) {
+    for (std::uint64_t k = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; k < n; k += gridDim.x * blockDim.x) {
+        std::uint64_t x = (k + 1) * 0x9E3779B97F4A7C15u;
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+        out[k] = static_cast<float>((x ^ (x >> 31)) >> 40) * 0x1p-24f;
+    }
+}
+inline void fill_uniform(const device_array<float>& out, cudaStream_t stream) {
+    fill_uniform_kernel<<<1024, 256, 0, stream>>>(out.data, out.size);
+    WARPFOLD_CHECK_CUDA(cudaGetLastError());
+}
+
 // A rank with its GPU, its stream and both communicators.
 struct rank_of_gpu {
     thread_communicator& threads;

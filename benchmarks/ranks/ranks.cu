@@ -2,13 +2,16 @@
 // Calls over several GPUs of one host: checks every primitive against the host, then prints the times of 1 to N GPUs.
 // A rank is a thread with a GPU of its own. benchmarks/ranks/ranks.sh builds and runs it.
 //
-//   ranks [LOG2...]   log2 of the elements a GPU, default 28 30
+//   ranks [LOG2...]   log2 of the elements a GPU, default 28 30; those from 30 on also of the elements in all
 //   ranks --faults    a rank that does not call ends the others at their time limit
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <set>
+#include <tuple>
 
 #include "benchmarks/ranks/by_hand.cuh"
 #include "benchmarks/ranks/checks.cuh"
@@ -18,44 +21,56 @@ namespace {
 using namespace ranks_benchmark;
 using clock_type = std::chrono::steady_clock;
 
-// Seconds of one call: the least of several rounds, each from a meeting of all ranks to the last rank's end.
-double seconds_of(int gpus, std::uint64_t n, int calls,
-                  const std::function<std::function<void()>(const rank_of_gpu&, std::uint64_t)>& prepare) {
-    std::vector<double> best(static_cast<std::size_t>(gpus), 1e9);
-    std::vector<clock_type::time_point> started(best.size()), ended(best.size());
-    double least = 1e9;
-    on_gpus(gpus, [&](const rank_of_gpu& r) {
-        const auto call = prepare(r, n);
+using call_of_rank = std::function<void()>;
+
+// A row of the tables. `prepare` makes the data of a rank and returns its call.
+struct measured_call {
+    const char* name;
+    double bytes; // read and written, an element
+    int calls;    // in a round
+    std::function<call_of_rank(const rank_of_gpu&, std::uint64_t)> prepare;
+    bool plain = false;   // on one GPU, without a communicator
+    bool by_hand = false; // a peer
+};
+
+// Seconds of one call, at rank 0: the least of several rounds, each from a meeting of all ranks to the last rank's end.
+class timer_of_ranks {
+public:
+    explicit timer_of_ranks(int gpus) : started_(static_cast<std::size_t>(gpus)), ended_(started_.size()) {}
+
+    double operator()(const rank_of_gpu& r, std::uint64_t n, const measured_call& what) {
+        const auto call = what.prepare(r, n);
         const auto me = static_cast<std::size_t>(r.comm.rank());
+        double least = 1e9;
         call();
         for (int round = 0; round < 7; ++round) {
             WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(r.stream));
             r.meet();
-            started[me] = clock_type::now();
-            for (int k = 0; k < calls; ++k) {
+            started_[me] = clock_type::now();
+            for (int k = 0; k < what.calls; ++k) {
                 call();
             }
             WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(r.stream));
-            ended[me] = clock_type::now();
+            ended_[me] = clock_type::now();
             r.meet();
-            if (me == 0) {
-                const std::chrono::duration<double> took =
-                    *std::max_element(ended.begin(), ended.end()) - *std::min_element(started.begin(), started.end());
-                least = std::min(least, took.count() / calls);
-            }
+            const std::chrono::duration<double> took =
+                *std::ranges::max_element(ended_) - *std::ranges::min_element(started_);
+            least = std::min(least, took.count() / what.calls);
             r.meet();
         }
-    });
-    return least;
-}
+        return least;
+    }
 
-// Each makes the data of a rank and returns the call; with one GPU the plain call is measured.
+private:
+    std::vector<clock_type::time_point> started_, ended_; // by rank
+};
+
 template <class Call>
-auto on_floats(bool plain, const Call& call) {
-    return [plain, call](const rank_of_gpu& r, std::uint64_t n) -> std::function<void()> {
+measured_call library_call(const char* name, double bytes, int calls, const Call& call, bool plain) {
+    const auto prepare = [=](const rank_of_gpu& r, std::uint64_t n) -> call_of_rank {
         auto in = std::make_shared<device_array<float>>(n);
         auto out = std::make_shared<device_array<float>>(std::max<std::uint64_t>(n, 1 << 20)); // counts, too
-        WARPFOLD_CHECK_CUDA(cudaMemset(in->data, 0x3e, n * sizeof(float)));
+        fill_uniform(*in, r.stream);
         return [&r, in, out, n, plain, call] {
             if (plain) {
                 call(gpu{r.stream}, in->data, n, out->data);
@@ -64,27 +79,79 @@ auto on_floats(bool plain, const Call& call) {
             }
         };
     };
+    return {name, bytes, calls, prepare, plain};
 }
 
-template <class Call>
-void row(const char* name, std::uint64_t n, int gpus, double bytes, int calls, const Call& call) {
-    const double one = seconds_of(1, n, calls, on_floats(true, call));
-    std::printf("| %-24s | 2^%2.0f | 1 | %10.3f | %8.0f |      |\n", name, std::log2(n), one * 1e3,
-                bytes * static_cast<double>(n) / one / 1e9);
-    for (int g = 1; g <= gpus; g *= 2) {
-        const double all = seconds_of(g, n, calls, on_floats(false, call));
-        std::printf("| %-24s | 2^%2.0f | %d over | %10.3f | %8.0f | %4.2f |\n", name, std::log2(n), g, all * 1e3,
-                    bytes * static_cast<double>(n) * g / all / 1e9, one / all);
+std::vector<measured_call> calls_of_tables() {
+    std::vector<measured_call> all;
+    const auto add = [&](const char* name, double bytes, int calls, const auto& call) {
+        all.push_back(library_call(name, bytes, calls, call, true));
+        all.push_back(library_call(name, bytes, calls, call, false));
+    };
+    add("reduce", 4, 5, [](const auto& on, const float* in, std::uint64_t m, float* out) { reduce(on, in, m, out); });
+    add("exact_sum", 4, 5,
+        [](const auto& on, const float* in, std::uint64_t m, float* out) { exact_sum(on, in, m, out); });
+    add("inclusive_scan", 8, 3,
+        [](const auto& on, const float* in, std::uint64_t m, float* out) { inclusive_scan(on, in, m, out); });
+    for (const std::uint32_t bins : {256u, 1u << 20}) {
+        add(bins == 256 ? "histogram, 256 bins" : "histogram, 2^20 bins", 4, 3,
+            [bins](const auto& on, const float* in, std::uint64_t m, float* out) {
+                histogram(on, in, m, reinterpret_cast<std::uint32_t*>(out), even_bins<float>{0, 1, bins});
+            });
     }
-    std::fflush(stdout);
+    all.push_back({"CUB's sum, NCCL", 4, 5, call_by_hand(&by_hand::reduce), false, true});
+    all.push_back({"CUB's scan, NCCL", 8, 3, call_by_hand(&by_hand::scan), false, true});
+    return all;
 }
 
-template <class Member>
-void row_by_hand(const char* name, std::uint64_t n, int gpus, double bytes, int calls, Member member) {
-    const double all = seconds_of(gpus, n, calls, call_by_hand(member));
-    std::printf("| %-24s | 2^%2.0f | %d | %10.3f | %8.0f |      |\n", name, std::log2(n), gpus, all * 1e3,
-                bytes * static_cast<double>(n) * gpus / all / 1e9);
-    std::fflush(stdout);
+// Seconds by the index of the call, elements a GPU, GPUs.
+using results = std::map<std::tuple<std::size_t, std::uint64_t, int>, double>;
+
+// All calls on 1, 2, 4 ... GPUs: with the elements a GPU that `logs` says, and, from 2^30 on, as many in all.
+results measure(int gpus, const std::vector<int>& logs, const std::vector<measured_call>& calls) {
+    results found;
+    for (int g = 1; g <= gpus; g *= 2) {
+        std::set<std::uint64_t> sizes;
+        for (const int log : logs) {
+            sizes.insert(std::uint64_t{1} << log);
+            if (log >= 30) {
+                sizes.insert((std::uint64_t{1} << log) / static_cast<std::uint64_t>(g));
+            }
+        }
+        timer_of_ranks seconds(g);
+        on_gpus(g, [&](const rank_of_gpu& r) {
+            for (const std::uint64_t n : sizes) {
+                for (std::size_t k = 0; k < calls.size(); ++k) {
+                    if (!calls[k].plain || g == 1) {
+                        const double took = seconds(r, n, calls[k]);
+                        if (r.comm.rank() == 0) {
+                            found[{k, n, g}] = took;
+                        }
+                    }
+                }
+            }
+        });
+    }
+    return found;
+}
+
+// total: elements in all are the same in each row, else elements a GPU.
+void print_scaling(const results& of, int gpus, int log, const std::vector<measured_call>& calls, bool total) {
+    const std::uint64_t size = std::uint64_t{1} << log;
+    double one = 0;
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+        for (int g = 1; g <= gpus; g *= 2) {
+            const auto at = of.find({k, total ? size / static_cast<std::uint64_t>(g) : size, g});
+            if (at == of.end()) {
+                continue;
+            }
+            const double seconds = at->second, elements = static_cast<double>(size) * (total ? 1 : g);
+            one = calls[k].plain || (calls[k].by_hand && g == 1) ? seconds : one;
+            std::printf("| %-20s | 2^%d | %d%s | %10.3f | %8.0f | %4.2f |\n", calls[k].name, log, g,
+                        calls[k].plain || calls[k].by_hand ? "" : " over", seconds * 1e3,
+                        calls[k].bytes * elements / seconds / 1e9, one / seconds / (total ? g : 1));
+        }
+    }
 }
 
 void latencies(int gpus) {
@@ -114,16 +181,26 @@ void latencies(int gpus) {
         auto out = std::make_shared<device_array<double>>(n);
         return [&r, in, out, n] { inclusive_scan(gpu{r.stream}.over(r.comm), in->data, n, out->data); };
     };
+    const std::vector<measured_call> all{
+        {"ncclAllReduce, enqueued", 0, 200, nccl},
+        {"reduce, enqueued", 0, 200, reduces},
+        {"exact_sum, enqueued", 0, 200, exact},
+        {"inclusive_scan, enqueued", 0, 200, scans},
+        {"reduce, value returned", 0, 200, values},
+        {"CUB's sum and ncclAllReduce, one float", 0, 200, call_by_hand(&by_hand::reduce)},
+        {"CUB's sum, ncclAllGather, CUB's scan, one float", 0, 200, call_by_hand(&by_hand::scan)},
+    };
     std::printf("\n| one double a GPU, %d GPUs | us |\n| --- | ---: |\n", gpus);
-    std::printf("| ncclAllReduce, enqueued | %.1f |\n", seconds_of(gpus, 1, 200, nccl) * 1e6);
-    std::printf("| reduce, enqueued | %.1f |\n", seconds_of(gpus, 1, 200, reduces) * 1e6);
-    std::printf("| exact_sum, enqueued | %.1f |\n", seconds_of(gpus, 1, 200, exact) * 1e6);
-    std::printf("| inclusive_scan, enqueued | %.1f |\n", seconds_of(gpus, 1, 200, scans) * 1e6);
-    std::printf("| reduce, value returned | %.1f |\n", seconds_of(gpus, 1, 200, values) * 1e6);
-    std::printf("| CUB's sum and ncclAllReduce, one float | %.1f |\n",
-                seconds_of(gpus, 1, 200, call_by_hand(&by_hand::reduce)) * 1e6);
-    std::printf("| CUB's sum, ncclAllGather, CUB's scan, one float | %.1f |\n",
-                seconds_of(gpus, 1, 200, call_by_hand(&by_hand::scan)) * 1e6);
+    timer_of_ranks seconds(gpus);
+    on_gpus(gpus, [&](const rank_of_gpu& r) {
+        for (const measured_call& call : all) {
+            const double took = seconds(r, 1, call);
+            if (r.comm.rank() == 0) {
+                std::printf("| %s | %.1f |\n", call.name, took * 1e6);
+            }
+        }
+    });
+    std::fflush(stdout);
 }
 
 } // namespace
@@ -155,8 +232,6 @@ int main(int argc, char** argv) {
     if (gpus >= 4) {
         latencies(4);
     }
-    std::printf("\n| call, float | elements a GPU | GPUs | ms | GB/s | of linear |\n| --- | --- | --- | ---: | ---: | "
-                "---: |\n");
     std::vector<int> logs;
     for (int k = 1; k < argc; ++k) {
         logs.push_back(std::atoi(argv[k]));
@@ -164,21 +239,16 @@ int main(int argc, char** argv) {
     if (logs.empty()) {
         logs = {28, 30};
     }
-    for (const int log : logs) {
-        const std::uint64_t n = std::uint64_t{1} << log;
-        row("reduce", n, gpus, 4, 5,
-            [](const auto& on, const float* in, std::uint64_t m, float* out) { reduce(on, in, m, out); });
-        row("exact_sum", n, gpus, 4, 5,
-            [](const auto& on, const float* in, std::uint64_t m, float* out) { exact_sum(on, in, m, out); });
-        row("inclusive_scan", n, gpus, 8, 3,
-            [](const auto& on, const float* in, std::uint64_t m, float* out) { inclusive_scan(on, in, m, out); });
-        row_by_hand("CUB's sum, NCCL", n, gpus, 4, 5, &by_hand::reduce);
-        row_by_hand("CUB's scan, NCCL", n, gpus, 8, 3, &by_hand::scan);
-        for (const std::uint32_t bins : {256u, 1u << 20}) {
-            row(bins == 256 ? "histogram, 256 bins" : "histogram, 2^20 bins", n, gpus, 4, 3,
-                [bins](const auto& on, const float* in, std::uint64_t m, float* out) {
-                    histogram(on, in, m, reinterpret_cast<std::uint32_t*>(out), even_bins<float>{0, 1, bins});
-                });
+    const std::vector<measured_call> calls = calls_of_tables();
+    const results found = measure(gpus, logs, calls);
+    for (const bool total : {false, true}) {
+        std::printf("\n| call, float | elements %s | GPUs | ms | GB/s | of linear |\n| --- | --- | --- | ---: | ---: | "
+                    "---: |\n",
+                    total ? "in all" : "a GPU");
+        for (const int log : logs) {
+            if (!total || log >= 30) {
+                print_scaling(found, gpus, log, calls, total);
+            }
         }
     }
     return failures == 0 ? 0 : 1;

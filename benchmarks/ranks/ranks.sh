@@ -36,4 +36,6 @@ echo "ranks: NCCL of $nccl"
 export NCCL_NVLS_ENABLE=0
 "$build/ranks" "$@"
 timeout 20 "$build/ranks" --faults || echo "ranks: faults are not reported in time" >&2
-timeout 60 python3 "$root/benchmarks/ranks/torch_sum.py" "$@" || echo "ranks: torch_sum.py failed" >&2
+for peer in torch_sum cupy_sum; do
+    timeout 60 python3 "$root/benchmarks/ranks/$peer.py" "$@" || echo "ranks: $peer.py failed" >&2
+done

@@ -32,7 +32,7 @@ def measure(rank, ranks, logs):
             best = min(best, took.item())
         if rank == 0:
             rate = 4 * (1 << log) * ranks / best / 1e9
-            print(f"| {'sum, all_reduce: PyTorch':24} | 2^{log:2} | {ranks} | {best * 1e3:10.3f} | {rate:8.0f} |      |")
+            print(f"| {'sum, all_reduce: PyTorch':24} | 2^{log} | {ranks} | {best * 1e3:10.3f} | {rate:8.0f} |      |")
     distributed.destroy_process_group()
 
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Frames through mailboxes. The ranks are the blocks of a grid.
+// Frames through mailboxes, whose ranks are the blocks of a grid, and the streams of their gathers.
 #include "warpfold/ranks/nccl/mailboxes.cuh"
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/library/device_array.hpp"
+#include "warpfold/ranks/nccl/gather_streams.cuh"
 
 namespace warpfold {
 namespace {
@@ -72,6 +76,43 @@ TEST(Mailboxes, AStopEndsRanksThatWaitInVain) {
     CUDA(cudaGetLastError());
     EXPECT_EQ(whole.read(), (std::vector<int>{0, -1, -1}));
     EXPECT_EQ(boxes.read()[0].x, 0u); // the gather does not count
+}
+
+// Holds a stream until the host opens it, or for ten seconds.
+struct gate {
+    std::atomic<bool> open{false}, over{false};
+
+    static void hold(void* user) {
+        auto& at = *static_cast<gate*>(user);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (!at.open && std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        at.over = true;
+    }
+};
+
+TEST(GatherStreams, TheHostWaitsOnlyWhereTheStreamChanges) {
+    std::vector<cudaStream_t> streams(2);
+    for (cudaStream_t& stream : streams) {
+        CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    }
+    detail::gather_streams of;
+    gate held;
+    CUDA(cudaLaunchHostFunc(streams[0], gate::hold, &held));
+    of.order(streams[0]); // the first gather of all
+    of.order(streams[0]);
+    EXPECT_FALSE(held.over);
+    std::thread opener([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        held.open = true;
+    });
+    of.order(streams[1]);
+    EXPECT_TRUE(held.over);
+    opener.join();
+    for (const cudaStream_t stream : streams) {
+        CUDA(cudaStreamDestroy(stream));
+    }
 }
 
 } // namespace

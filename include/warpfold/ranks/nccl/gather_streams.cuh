@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <optional>
 #include <utility>
 
 #include "warpfold/gpu/core/error.hpp"
@@ -24,6 +25,9 @@ public:
 
     // Before a gather in `stream`: one in another stream has ended. A graph's gathers are ordered by whoever launches it.
     void order(cudaStream_t stream) {
+        if (!last_) {
+            last_ = stream;
+        }
         if (stream == last_ || (side_ != nullptr && stream == side_)) {
             return;
         }
@@ -51,7 +55,8 @@ public:
     [[nodiscard]] cudaStream_t take(cudaStream_t usual) { return std::exchange(is_beside_, false) ? side_ : usual; }
 
 private:
-    cudaStream_t last_ = nullptr, side_ = nullptr;
+    std::optional<cudaStream_t> last_; // of the last gather, if there was one
+    cudaStream_t side_ = nullptr;
     cudaEvent_t begin_ = nullptr;
     bool is_beside_ = false;
 };
