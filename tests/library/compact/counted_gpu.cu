@@ -9,6 +9,7 @@
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
 #include "warpfold/by_key.cuh"
+#include "warpfold/exact_sum.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/scan.cuh"
@@ -46,6 +47,28 @@ TEST(Counted, Reductions) {
         EXPECT_EQ(
             transform_reduce(on, there.data(), count, tests::times_index{}, tests::larger_low_half{}, std::uint64_t{3}),
             transform_reduce(host{}, data, tests::times_index{}, tests::larger_low_half{}, std::uint64_t{3}));
+    }
+    tests::expect_zero(memory);
+}
+
+TEST(Counted, ExactSums) {
+    const auto all = tests::counted_data(tests::counted_most);
+    workspace memory(exact_sum_workspace());
+    const gpu on{nullptr, &memory};
+    for (const std::uint32_t number : tests::counted_numbers()) {
+        const std::uint64_t n = std::min<std::uint64_t>(number, tests::counted_most);
+        std::vector<float> data(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+        for (std::uint64_t k = 0; k < n; k += 1000) {
+            data[k] = 1e30f; // beyond the fixed window
+        }
+        const std::vector<double> wide(data.rbegin(), data.rend());
+        const on_device<float> there(data, n % 3), sum_there(1);
+        const on_device<double> wide_there(wide, n % 2);
+        const on_device<std::uint32_t> number_there(std::vector<std::uint32_t>{number});
+        const count_at count(number_there.data(), tests::counted_most);
+        exact_sum(on, there.data(), count, sum_there.data());
+        EXPECT_EQ(sum_there.read()[0], exact_sum(host{}, data)) << number;
+        EXPECT_EQ(exact_dot(on, there.data(), wide_there.data(), count), exact_dot(host{}, data, wide)) << number;
     }
     tests::expect_zero(memory);
 }

@@ -8,6 +8,7 @@
 
 #include "tests/library/compact/counted_cases.hpp"
 #include "warpfold/by_key.hpp"
+#include "warpfold/exact_sum.hpp"
 #include "warpfold/histogram.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
@@ -45,6 +46,11 @@ TEST(CountedOnHost, ReductionsAndScans) {
         exclusive_scan(on, data.data(), count, scanned, std::plus<>{}, 1.0f);
         exclusive_scan(on, data.data(), n, right, std::plus<>{}, 1.0f);
         EXPECT_EQ(scanned, right);
+        EXPECT_EQ(exact_sum(on, data.data(), count), exact_sum(on, data.data(), n));
+        const std::vector<double> others(data.rbegin(), data.rend());
+        double dot = 0;
+        exact_dot(on, data.data(), others.data(), count, &dot);
+        EXPECT_EQ(dot, exact_dot(on, data.data(), others.data(), n));
         inclusive_scan(on, data.data(), count, scanned, maximum{}, reversed);
         inclusive_scan(on, data.data(), n, right, maximum{}, reversed);
         EXPECT_EQ(scanned, right);
@@ -56,6 +62,8 @@ TEST(CountedOnHost, ReductionsAndScans) {
     EXPECT_THROW((void)reduce(on, static_cast<const float*>(nullptr), count_at(&number, 100)), invalid_argument);
     const float array[6] = {1, 2, 3, 4, 5, 6};
     EXPECT_EQ(reduce(on, array, count_at(&number, 6)), 15);
+    EXPECT_EQ(exact_sum(on, array, count_at(&number, 6)), 15);
+    EXPECT_EQ(exact_dot(on, array, array, count_at(&number, 6)), 55);
 }
 
 TEST(CountedOnHost, ScansByKey) {
