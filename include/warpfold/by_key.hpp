@@ -11,8 +11,8 @@
 //      Scans (scan.hpp) that begin anew with each run.
 //
 // Arguments. `on` is the target: host{} or gpu{stream}. Inputs are pointers, or objects with [k], and outputs are such
-// with out[k] = value, all in the target's memory. n counts keys, and values; for reduce_by_key and run_length_encode it
-// may be a count_at, which reads it from the target's memory. *count becomes the number of runs: `count` is a pointer or an
+// with out[k] = value, all in the target's memory. n counts keys, and values; it may be a count_at, which reads it from
+// the target's memory. *count becomes the number of runs: `count` is a pointer or an
 // iterator there. Ranges with data() and size() replace `keys, n` and the other arrays; output ranges have room for n
 // elements. Behind pointers there is room for the results. Outputs do not overlap inputs, except that scans may write
 // over their values, if elements have one size, and do not overlap each other.
@@ -104,12 +104,12 @@ auto keyed_call(const char* call, const On& on, const Keys& keys, const N& n, co
     }
 }
 
-template <bool Inclusive, class On, class Keys, class Values, class Out, class Op, class Equal, class... How>
-void scan_by_key_call(const char* call, const On& on, const Keys& keys, std::uint64_t n, const Values& values, Out& out,
+template <bool Inclusive, class On, class Keys, class N, class Values, class Out, class Op, class Equal, class... How>
+void scan_by_key_call(const char* call, const On& on, const Keys& keys, const N& n, const Values& values, Out& out,
                       const Op& op, const Equal& equal, const How&... how) {
     static_assert((... && !segments_in<How>::there), "the segments of a scan by key are its runs of equal keys");
     const auto from = detail::read_only(keys);
-    detail::check_array(from, n, call);
+    detail::check_array(from, least_of(detail::checked_count(n, call)), call);
     const run_heads<std::remove_cv_t<decltype(from)>, stored_callable_t<Equal>> flags{from, equal};
     detail::scan_call<Inclusive>(call, on, values, n, out, identity_map{}, op, heads<decltype(flags)>(flags), how...);
 }
@@ -153,15 +153,17 @@ requires(!detail::array_like<In>) void run_length_encode(const On& on, const In&
 
 // --- scans by key ------------------------------------------------------------------------------------------------------
 
-template <class On, class Keys, class Values, class Out, class Op = sum, class Equal = equals, class... How>
-requires(!detail::array_like<Keys>) void inclusive_scan_by_key(const On& on, const Keys& keys, std::uint64_t n,
+template <class On, class Keys, detail::element_count N, class Values, class Out, class Op = sum, class Equal = equals,
+          class... How>
+requires(!detail::array_like<Keys>) void inclusive_scan_by_key(const On& on, const Keys& keys, const N& n,
                                                                const Values& values, Out&& out, const Op& op = {},
                                                                const Equal& equal = {}, const How&... how) {
     detail::scan_by_key_call<true>("inclusive_scan_by_key", on, keys, n, detail::data_of(values), out, op, equal,
                                    how...);
 }
-template <class On, class Keys, class Values, class Out, class Op = sum, class Equal = equals, class... How>
-requires(!detail::array_like<Keys>) void exclusive_scan_by_key(const On& on, const Keys& keys, std::uint64_t n,
+template <class On, class Keys, detail::element_count N, class Values, class Out, class Op = sum, class Equal = equals,
+          class... How>
+requires(!detail::array_like<Keys>) void exclusive_scan_by_key(const On& on, const Keys& keys, const N& n,
                                                                const Values& values, Out&& out, const Op& op = {},
                                                                const Equal& equal = {}, const How&... how) {
     detail::scan_by_key_call<false>("exclusive_scan_by_key", on, keys, n, detail::data_of(values), out, op, equal,

@@ -4,10 +4,10 @@
 // underflow. This header serves the host; exact_moments.cuh adds the GPU, with the same calls.
 //
 //  exact_mean(on, in, n)             the sum of in[k], divided by n
-//  exact_variance(on, in, n, ddof)   the sum of (in[k] - mean)^2, divided by n - ddof; the mean is the true one
-//  exact_norm(on, in, n)             the square root of the sum of in[k]^2
+//  exact_variance(on, in, n, ddof)   the sum of |in[k] - mean|^2, divided by n - ddof; the mean is the true one
+//  exact_norm(on, in, n)             the square root of the sum of |in[k]|^2
 //
-// Of complex numbers (exact_sum.hpp) there are the mean, of each part, and the norm, a real number.
+// Elements may be complex (exact_sum.hpp). Their mean is that of each part; their variance and norm are real numbers.
 //
 // Special values:
 //  - Results that are zero are +0, except a mean that is too small for the format, which has its sign.
@@ -17,7 +17,8 @@
 //    only. Subnormal numbers are not flushed.
 //
 // Inputs, outputs and errors are those of reduce.hpp. Cost: O(n). On a GPU the variance reads the elements twice and
-// takes three launches, the others two; a workspace has exact_moments_workspace() bytes.
+// takes three launches, the others two; of complex numbers the mean takes four launches, the variance four. A workspace has
+// exact_moments_workspace() bytes.
 #pragma once
 
 #include <cstdint>
@@ -96,6 +97,23 @@ template <class On, detail::summable In, detail::place_for<detail::element_t<In>
 void exact_variance(const On& on, const In& in, std::uint64_t n, const Out& out, ddof less = {}) {
     detail::exact_moment("exact_variance", on, in, n, detail::finish_variance<detail::element_t<In>>{n, less.value},
                          out);
+}
+
+// Of complex numbers, a real number: the sum of the variances of both parts.
+template <class On, detail::complex_summable In>
+[[nodiscard]] detail::complex_part_t<detail::element_t<In>> exact_variance(const On& on, const In& in, std::uint64_t n,
+                                                                           ddof less = {}) {
+    using T = detail::complex_part_t<detail::element_t<In>>;
+    detail::check_inputs(on, n, "exact_variance", in);
+    return detail::exact_finish_engine<On>::template value<T>(on, in, n, detail::finish_variance<T, 2>{n, less.value},
+                                                              "exact_variance");
+}
+template <class On, detail::complex_summable In, detail::place_for<detail::complex_part_t<detail::element_t<In>>> Out>
+void exact_variance(const On& on, const In& in, std::uint64_t n, const Out& out, ddof less = {}) {
+    using T = detail::complex_part_t<detail::element_t<In>>;
+    detail::check_inputs(on, n, "exact_variance", in);
+    detail::exact_finish_engine<On>::template into<T>(on, in, n, detail::decayed_output(out),
+                                                      detail::finish_variance<T, 2>{n, less.value}, "exact_variance");
 }
 
 template <class On, detail::summable In>

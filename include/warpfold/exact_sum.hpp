@@ -20,7 +20,8 @@
 //  - Subnormal numbers are not flushed. A sum of products too small for the format rounds to a subnormal number or to a
 //    zero of its sign.
 //
-// Inputs, outputs and errors are those of reduce.hpp. Cost: O(n); on a GPU one launch and a workspace of
+// Inputs, outputs and errors are those of reduce.hpp. exact_sum and exact_dot of float and double take count_at
+// (detail/element_count.hpp) in place of n. Cost: O(n); on a GPU one launch and a workspace of
 // exact_sum_workspace() bytes; of complex numbers one launch for each part. Method: U. Kulisch's long accumulator
 // (detail/exact/exact_integer.hpp), filled from windows after J. Demmel and H. D. Nguyen (gpu/exact_sum/window.cuh).
 #pragma once
@@ -32,6 +33,7 @@
 
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/exact/exact_complex.hpp"
 #include "warpfold/detail/exact/exact_finish.hpp"
@@ -71,6 +73,22 @@ std::uint64_t common_size(const On& on, const A& a, const B& b, const char* call
 template <class On, class... Ins>
 void check_inputs(const On& on, std::uint64_t n, const char* call, const Ins&... ins) {
     call_frame<On>::run(on, call, [&] { (detail::check_array(ins, n, call), ...); });
+}
+
+// The number of elements for an engine: an integer or, on a GPU, a count_at.
+template <class On, class N>
+auto engine_count(const N& n, const char* call) {
+    if constexpr (!is_count_at_v<N>) {
+        return static_cast<std::uint64_t>(n);
+    } else {
+        static_assert(!is_split_v<On>, "over ranks the number of elements is an integer");
+        const auto count = detail::checked_count(n, call);
+        if constexpr (std::is_same_v<On, host>) {
+            return count.value();
+        } else {
+            return count;
+        }
+    }
 }
 
 template <class On, class Out>
@@ -118,13 +136,15 @@ auto complex_dot(const char* call, const On& on, const A& a, const B& b, std::ui
 } // namespace detail
 
 // The sum of n elements.
-template <class On, detail::summable In>
-[[nodiscard]] detail::element_t<In> exact_sum(const On& on, const In& in, std::uint64_t n) {
-    return detail::exact_engine<On>::template value<detail::element_t<In>>(on, n, "exact_sum", in);
+template <class On, detail::summable In, detail::element_count N>
+[[nodiscard]] detail::element_t<In> exact_sum(const On& on, const In& in, const N& n) {
+    return detail::exact_engine<On>::template value<detail::element_t<In>>(on, detail::engine_count<On>(n, "exact_sum"),
+                                                                           "exact_sum", in);
 }
-template <class On, detail::summable In, detail::place_for<detail::element_t<In>> Out>
-void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
-    detail::exact_engine<On>::template into<detail::element_t<In>>(on, n, detail::decayed_output(out), "exact_sum", in);
+template <class On, detail::summable In, detail::element_count N, detail::place_for<detail::element_t<In>> Out>
+void exact_sum(const On& on, const In& in, const N& n, const Out& out) {
+    detail::exact_engine<On>::template into<detail::element_t<In>>(on, detail::engine_count<On>(n, "exact_sum"),
+                                                                   detail::decayed_output(out), "exact_sum", in);
 }
 // The sum of n elements of 16 bits, rounded once to their type.
 template <class On, detail::short_summable In>
@@ -173,21 +193,23 @@ auto exact_sum(const On& on, const Range& range, const Out&... out) {
 
 // The sum of the n products a[k] * b[k]. Products are exact, also where the format cannot represent them. Of float and
 // double the result is a double.
-template <class On, class A, class B>
+template <class On, class A, class B, detail::element_count N>
 requires detail::multipliable<A, B>
-[[nodiscard]] detail::product_t<A, B> exact_dot(const On& on, const A& a, const B& b, std::uint64_t n) {
+[[nodiscard]] detail::product_t<A, B> exact_dot(const On& on, const A& a, const B& b, const N& n) {
     using T = detail::product_t<A, B>;
-    detail::check_inputs(on, n, "exact_dot", a, b);
-    return detail::exact_engine<On>::template value<T>(on, n, "exact_dot", detail::converted<T>(a),
+    const auto count = detail::engine_count<On>(n, "exact_dot");
+    detail::check_inputs(on, detail::most_of(count), "exact_dot", a, b);
+    return detail::exact_engine<On>::template value<T>(on, count, "exact_dot", detail::converted<T>(a),
                                                        detail::converted<T>(b));
 }
-template <class On, class A, class B, class Out>
+template <class On, class A, class B, detail::element_count N, class Out>
 requires(detail::multipliable<A, B>&& detail::place_for<Out, detail::product_t<A, B>>) void exact_dot(
-    const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
+    const On& on, const A& a, const B& b, const N& n, const Out& out) {
     using T = detail::product_t<A, B>;
-    detail::check_inputs(on, n, "exact_dot", a, b);
-    detail::exact_engine<On>::template into<T>(on, n, detail::decayed_output(out), "exact_dot", detail::converted<T>(a),
-                                               detail::converted<T>(b));
+    const auto count = detail::engine_count<On>(n, "exact_dot");
+    detail::check_inputs(on, detail::most_of(count), "exact_dot", a, b);
+    detail::exact_engine<On>::template into<T>(on, count, detail::decayed_output(out), "exact_dot",
+                                               detail::converted<T>(a), detail::converted<T>(b));
 }
 
 // The sum of the n products a[k] * b[k] of complex numbers, and of conj(a[k]) * b[k]: of the parts a + ib and c + id the
@@ -225,8 +247,8 @@ requires(!detail::counted_array_v<A, Out...>) auto exact_vdot(const On& on, cons
     return warpfold::exact_vdot(on, detail::data_of(a), detail::data_of(b), detail::common_size(on, a, b, "exact_vdot"),
                                 out...);
 }
-template <class On, class A, class B, class... Out>
-requires(detail::decays<A> || detail::decays<B>) auto exact_dot(const On& on, const A& a, const B& b, std::uint64_t n,
+template <class On, class A, class B, detail::element_count N, class... Out>
+requires(detail::decays<A> || detail::decays<B>) auto exact_dot(const On& on, const A& a, const B& b, const N& n,
                                                                 const Out&... out) {
     return warpfold::exact_dot(on, detail::decayed(a), detail::decayed(b), n, out...);
 }

@@ -10,8 +10,9 @@
 //                                                              sums[bin(x)][bin(y)] += weight
 //
 // Input. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], in the target's
-// memory; n counts samples. A range with data() and size() replaces `in, n`. `bins` is even_bins, range_bins,
-// edge_bins or function_bins (bins.hpp).
+// memory; n counts samples. In place of n, count_at(number, most) (detail/element_count.hpp) is read in the target's
+// memory, in the target's order; histogram_channels takes a number only. A range with data() and size() replaces `in, n`.
+// `bins` is even_bins, range_bins, edge_bins or function_bins (bins.hpp).
 //
 // Output. `counts` is a pointer in the target's memory or, on the host, a range of as many elements as there are bins.
 // It must not overlap the samples. mode: update::overwrite (default) or update::add. Counts are exact: integers of 64
@@ -39,6 +40,7 @@
 #include "warpfold/detail/bins/channels.hpp"
 #include "warpfold/detail/bins/joint_bins.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/histogram/histogram.hpp"
@@ -100,22 +102,23 @@ auto count_place(const On& on, Counts& counts, std::uint64_t bins, const char* c
 
 // --- histogram: how many samples are in each bin ---------------------------------------------------------------------
 
-template <class On, class In, detail::counter Counter, detail::bins_for<detail::element_t<In>> Bins>
-requires(!detail::array_like<In>) void histogram(const On& on, const In& in, std::uint64_t n, Counter* counts,
+template <class On, class In, detail::element_count N, detail::counter Counter,
+          detail::bins_for<detail::element_t<In>> Bins>
+requires(!detail::array_like<In>) void histogram(const On& on, const In& in, const N& n, Counter* counts,
                                                  const Bins& bins, update mode = update::overwrite) {
     detail::count_samples(on, in, n, counts, bins, mode, "histogram");
 }
 
-template <class On, class In, class Counts, detail::bins_for<detail::element_t<In>> Bins>
+template <class On, class In, detail::element_count N, class Counts, detail::bins_for<detail::element_t<In>> Bins>
 requires(!detail::array_like<In> && detail::count_container<std::remove_reference_t<Counts>>) void histogram(
-    const On& on, const In& in, std::uint64_t n, Counts&& counts, const Bins& bins, update mode = update::overwrite) {
+    const On& on, const In& in, const N& n, Counts&& counts, const Bins& bins, update mode = update::overwrite) {
     warpfold::histogram(on, in, n, detail::count_place(on, counts, bins.count(), "histogram"), bins, mode);
 }
 
 // Waits and returns the counts.
-template <class On, class In, detail::bins_for<detail::element_t<In>> Bins>
+template <class On, class In, detail::element_count N, detail::bins_for<detail::element_t<In>> Bins>
 requires(!detail::array_like<In>)
-    [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, std::uint64_t n, const Bins& bins) {
+    [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, const N& n, const Bins& bins) {
     return detail::histogram_engine<On>::values(
         on, bins.count(), [&](std::uint64_t* counts) { warpfold::histogram(on, in, n, counts, bins); }, "histogram");
 }
@@ -126,10 +129,11 @@ requires(!detail::array_like<In>)
 // 64 bits; integers wrap. Floating-point sums on the host have the same bits for any number of threads. On a GPU they
 // are added by atomics in any order, so their last bits may differ from run to run; integer sums do not.
 
-template <class On, class In, class Weights, detail::weight_sum Sum, detail::bins_for<detail::element_t<In>> Bins>
+template <class On, class In, class Weights, detail::element_count N, detail::weight_sum Sum,
+          detail::bins_for<detail::element_t<In>> Bins>
 requires(!detail::array_like<In> &&
          !detail::decays<Weights>) void weighted_histogram(const On& on, const In& in, const Weights& weights,
-                                                           std::uint64_t n, Sum* sums, const Bins& bins,
+                                                           const N& n, Sum* sums, const Bins& bins,
                                                            update mode = update::overwrite) {
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
@@ -161,10 +165,11 @@ requires(!detail::array_like<In> && Active >= 1 && Active <= Channels &&
 namespace detail {
 
 // work(samples, of) gets the samples of all dimensions as one array of points, and their bins as one channel.
-template <class On, class... In, class... Bins, class Work>
-void with_points(const On& on, const std::tuple<In...>& in, std::uint64_t n, const std::tuple<Bins...>& bins,
+template <class On, class... In, class N, class... Bins, class Work>
+void with_points(const On& on, const std::tuple<In...>& in, const N& number, const std::tuple<Bins...>& bins,
                  const char* call, const Work& work) {
     call_frame<On>::run(on, call, [&] {
+        const std::uint64_t n = least_of(detail::checked_count(number, call));
         const auto samples = std::apply(
             [&](const auto&... each) {
                 (detail::check_array(detail::decayed(each), n, call), ...);
@@ -186,9 +191,9 @@ requires(sizeof...(In) == sizeof...(Bins) && sizeof...(In) >= 1 &&
 
 } // namespace detail
 
-template <class On, class... In, class Counts, class... Bins>
+template <class On, class... In, detail::element_count N, class Counts, class... Bins>
 requires detail::are_dimensions_v<std::tuple<In...>, std::tuple<Bins...>>
-void histogram_nd(const On& on, const std::tuple<In...>& in, std::uint64_t n, Counts&& counts,
+void histogram_nd(const On& on, const std::tuple<In...>& in, const N& n, Counts&& counts,
                   const std::tuple<Bins...>& bins, update mode = update::overwrite) {
     constexpr const char* call = "histogram_nd";
     detail::with_points(on, in, n, bins, call, [&](const auto& samples, const auto& of) {
@@ -198,13 +203,14 @@ void histogram_nd(const On& on, const std::tuple<In...>& in, std::uint64_t n, Co
 }
 
 // The sums of the weights of the samples in each bin, as of weighted_histogram: weights[k] is the weight of sample k.
-template <class On, class... In, class Weights, class Sums, class... Bins>
+template <class On, class... In, class Weights, detail::element_count N, class Sums, class... Bins>
 requires detail::are_dimensions_v<std::tuple<In...>, std::tuple<Bins...>>
-void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weights& weights, std::uint64_t n,
+void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weights& weights, const N& number,
                            Sums&& sums, const std::tuple<Bins...>& bins, update mode = update::overwrite) {
     constexpr const char* call = "weighted_histogram_nd";
-    detail::with_points(on, in, n, bins, call, [&](const auto& samples, const auto& of) {
+    detail::with_points(on, in, number, bins, call, [&](const auto& samples, const auto& of) {
         auto* const place = detail::count_place(on, sums, of.bins, call);
+        const std::uint64_t n = detail::least_of(detail::checked_count(number, call));
         if constexpr (detail::sized_range<Weights>) {
             if (std::size(weights) < n) {
                 throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(n) +
@@ -212,7 +218,7 @@ void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weig
             }
         }
         static_assert(detail::weight_sum<std::remove_pointer_t<decltype(place)>>, "sums have 32 or 64 bits");
-        detail::histogram_engine<On>::weigh(on, samples, detail::data_of(weights), n, place, of, mode, call);
+        detail::histogram_engine<On>::weigh(on, samples, detail::data_of(weights), number, place, of, mode, call);
     });
 }
 
@@ -221,9 +227,9 @@ void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weig
 // A range of counts has as many elements as there are bins.
 
 template <class On, detail::sized_range Range, class Counts, detail::bins_for<detail::sample_t<Range>> Bins>
-requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram(const On& on, const Range& range, Counts&& counts,
-                                                                     const Bins& bins,
-                                                                     update mode = update::overwrite) {
+requires(!detail::element_count<std::remove_cvref_t<Counts>>) void histogram(const On& on, const Range& range,
+                                                                             Counts&& counts, const Bins& bins,
+                                                                             update mode = update::overwrite) {
     warpfold::histogram(on, detail::data_of(range), std::uint64_t{std::size(range)},
                         detail::count_place(on, counts, bins.count(), "histogram"), bins, mode);
 }
@@ -231,22 +237,23 @@ template <class On, detail::sized_range Range, detail::bins_for<detail::sample_t
 [[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const Range& range, const Bins& bins) {
     return warpfold::histogram(on, detail::data_of(range), std::uint64_t{std::size(range)}, bins);
 }
-template <class On, detail::decays In, class Counts, detail::bins_for<detail::decayed_sample_t<In>> Bins>
-void histogram(const On& on, const In& in, std::uint64_t n, Counts&& counts, const Bins& bins,
+template <class On, detail::decays In, detail::element_count N, class Counts,
+          detail::bins_for<detail::decayed_sample_t<In>> Bins>
+void histogram(const On& on, const In& in, const N& n, Counts&& counts, const Bins& bins,
                update mode = update::overwrite) {
     warpfold::histogram(on, detail::decayed(in), n, counts, bins, mode);
 }
-template <class On, detail::decays In, detail::bins_for<detail::decayed_sample_t<In>> Bins>
-[[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, std::uint64_t n, const Bins& bins) {
+template <class On, detail::decays In, detail::element_count N, detail::bins_for<detail::decayed_sample_t<In>> Bins>
+[[nodiscard]] std::vector<std::uint64_t> histogram(const On& on, const In& in, const N& n, const Bins& bins) {
     return warpfold::histogram(on, detail::decayed(in), n, bins);
 }
 
 template <class On, detail::sized_range Range, detail::sized_range Weights, class Sums,
           detail::bins_for<detail::sample_t<Range>> Bins>
-requires(!std::integral<std::remove_cvref_t<Sums>>) void weighted_histogram(const On& on, const Range& range,
-                                                                            const Weights& weights, Sums&& sums,
-                                                                            const Bins& bins,
-                                                                            update mode = update::overwrite) {
+requires(!detail::element_count<std::remove_cvref_t<Sums>>) void weighted_histogram(const On& on, const Range& range,
+                                                                                    const Weights& weights, Sums&& sums,
+                                                                                    const Bins& bins,
+                                                                                    update mode = update::overwrite) {
     detail::call_frame<On>::run(on, "weighted_histogram", [&] {
         if (std::size(range) != std::size(weights)) {
             throw invalid_argument("warpfold: weighted_histogram: there are " + std::to_string(std::size(range)) +
@@ -256,12 +263,11 @@ requires(!std::integral<std::remove_cvref_t<Sums>>) void weighted_histogram(cons
     warpfold::weighted_histogram(on, detail::data_of(range), detail::data_of(weights), std::uint64_t{std::size(range)},
                                  detail::count_place(on, sums, bins.count(), "weighted_histogram"), bins, mode);
 }
-template <class On, class In, class Weights, class Sums, class Bins>
+template <class On, class In, class Weights, detail::element_count N, class Sums, class Bins>
 requires(detail::decays<In> || detail::decays<Weights> ||
          detail::pointer_like<std::remove_cvref_t<Sums>>) void weighted_histogram(const On& on, const In& in,
-                                                                                  const Weights& weights,
-                                                                                  std::uint64_t n, Sums&& sums,
-                                                                                  const Bins& bins,
+                                                                                  const Weights& weights, const N& n,
+                                                                                  Sums&& sums, const Bins& bins,
                                                                                   update mode = update::overwrite) {
     warpfold::weighted_histogram(on, detail::decayed(in), detail::decayed(weights), n, detail::decayed_output(sums),
                                  bins, mode);
@@ -269,10 +275,9 @@ requires(detail::decays<In> || detail::decays<Weights> ||
 
 template <unsigned Channels, class On, detail::sized_range Range, class Counts,
           detail::bins_for<detail::sample_t<Range>> Bins, std::size_t Active>
-requires(!std::integral<std::remove_cvref_t<Counts>>) void histogram_channels(const On& on, const Range& range,
-                                                                              Counts&& counts,
-                                                                              const std::array<Bins, Active>& bins,
-                                                                              update mode = update::overwrite) {
+requires(!detail::element_count<std::remove_cvref_t<Counts>>) void histogram_channels(
+    const On& on, const Range& range, Counts&& counts, const std::array<Bins, Active>& bins,
+    update mode = update::overwrite) {
     if (std::size(range) % Channels != 0) {
         throw invalid_argument("warpfold: histogram_channels: " + std::to_string(std::size(range)) +
                                " samples are no whole number of pixels of " + std::to_string(Channels));

@@ -10,8 +10,8 @@
 // Arguments. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], and `out` one with
 // out[k] = value, both in the target's memory; n counts elements. Ranges with data() and size() replace `in, n` and
 // `out`. In place of n, count_at(number, most) (detail/element_count.hpp) is read in the target's memory, in the target's
-// order; such a scan is not reversed, and whether arrays overlap is not checked. `out` may be `in` if their elements have one size; otherwise they must not overlap. On a GPU the call returns
-// at once. A map may be called more than once per element.
+// order; whether arrays overlap is not checked then. `out` may be `in` if their elements have one size; otherwise they must not
+// overlap. On a GPU the call returns at once. A map may be called more than once per element.
 //
 // Options, after the operation, in any order:
 //      a value            the initial value, before the first element of each segment, on the left of the operation.
@@ -19,6 +19,7 @@
 //      reversed           from the last element to the first: out[k] = in[n - 1] + ... + in[k]
 //      heads(flags)       segments: each k where flags[k] is true begins one
 //      offsets(b, count)  segments that begin at b[0] <= b[1] <= ...
+//      equal_segments{length}   segments of one length
 //
 // Type. Sums and products are folded in the type of out's elements, to which elements are converted first: int32 into
 // int32 wraps like unsigned, int32 into int64 does not, uint8 into uint32 counts. reduce(), by contrast, always widens.

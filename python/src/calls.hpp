@@ -41,6 +41,10 @@ void scan(operation op, element fold, const array& in, std::uint64_t length, con
 // float32 or float64, of which all arrays are. The axes that `in` has behind those of `out` are summed.
 void exact_sum(const array& in, const array& out);
 void exact_dot(const array& a, const array& b, const array& out);
+// Of the axes that `in` has behind those of `out`. `imag`: the imaginary parts of complex numbers, in the shape of `in`; null
+// for real numbers, and for means. `less`: what the variance's divisor is less than the number of elements.
+enum class moment : int { mean, variance, norm };
+void exact_moment(moment which, const array& in, const array* imag, std::uint64_t less, const array& out);
 
 // How many samples, or the sum of which weights, is in each bin; `edges` are contiguous, sorted and one more than bins.
 // Samples are compared with edges in the edges' type: int64, uint64 or float64. Bin k is [edges[k], edges[k + 1]), the

@@ -6,8 +6,10 @@
 
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
+#include "python/src/exact_moment.hpp"
 #include "python/src/last_axes.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
+#include "warpfold/exact_moments.hpp"
 #include "warpfold/exact_sum_along.hpp"
 
 namespace warpfold::python {
@@ -69,26 +71,51 @@ private:
     layout at_;
 };
 
-// Threads share the results or, if there are few, the elements of each.
+// work(on, k) for each of n results. Threads share the results or, if there are few, the elements of each.
+template <class Work>
+void for_results(std::uint64_t n, const Work& work) {
+    constexpr std::uint64_t few = 8;
+    if (n < few) {
+        for (std::uint64_t k = 0; k < n; ++k) {
+            work(host{}, k);
+        }
+        return;
+    }
+    detail::parallel_for(host{}.threads, n, [&](std::uint64_t k) { work(host{1}, k); });
+}
+
 template <class T>
 void dots_as(const array& a, const array& b, const array& out) {
-    constexpr std::uint64_t few = 8;
     const lines<T> left(a), right(b);
     const results<T> to(out);
     const auto n = static_cast<std::uint64_t>(a.shape.back());
-    const auto dot = [&](const host& on, std::uint64_t k) {
+    for_results(out.size(), [&](const host& on, std::uint64_t k) {
         const line<T> x = left[k], y = right[k];
         const bool is_plain = x.contiguous() != nullptr && y.contiguous() != nullptr;
         to[k] =
             is_plain ? warpfold::exact_dot(on, x.contiguous(), y.contiguous(), n) : warpfold::exact_dot(on, x, y, n);
-    };
-    if (out.size() < few) {
-        for (std::uint64_t k = 0; k < out.size(); ++k) {
-            dot(host{}, k);
-        }
-        return;
+    });
+}
+
+template <class T, class In>
+void moments_from(moment which, const In& in, std::uint64_t n, std::uint64_t less, const array& out) {
+    const results<T> to(out);
+    for_results(out.size(),
+                [&](const host& on, std::uint64_t k) { to[k] = moment_of<T>(which, on, from(in, k * n), n, less); });
+}
+
+template <class T>
+void moments_as(moment which, const array& in, const array* imag, std::uint64_t less, const array& out) {
+    const std::uint64_t n = in.size() / out.size();
+    if (imag == nullptr) {
+        const T* const plain = in.contiguous<const T>(in.type);
+        plain != nullptr ? moments_from<T>(which, plain, n, less, out)
+                         : moments_from<T>(which, elements<T>(in), n, less, out);
+    } else if (const auto* const pairs = neighbours<T>(in, *imag)) {
+        moments_from<T>(which, pairs, n, less, out);
+    } else {
+        moments_from<T>(which, two_parts<elements<T>>{elements<T>(in), elements<T>(*imag)}, n, less, out);
     }
-    detail::parallel_for(host{}.threads, out.size(), [&](std::uint64_t k) { dot(host{1}, k); });
 }
 
 } // namespace
@@ -106,6 +133,13 @@ void exact_sum(const array& in, const array& out) {
 
 void exact_dot(const array& a, const array& b, const array& out) {
     a.type == element::float32 ? dots_as<float>(a, b, out) : dots_as<double>(a, b, out);
+}
+
+void exact_moment(moment which, const array& in, const array* imag, std::uint64_t less, const array& out) {
+    if (out.size() != 0) {
+        in.type == element::float32 ? moments_as<float>(which, in, imag, less, out)
+                                    : moments_as<double>(which, in, imag, less, out);
+    }
 }
 
 } // namespace warpfold::python

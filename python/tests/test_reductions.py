@@ -98,6 +98,74 @@ def test_moments(name, case, keepdims):
     assert_same(*both(name, array, axis=axis, keepdims=keepdims), tolerance=3 * tolerance_of(array.dtype))
 
 
+COMPLEX = [np.dtype(np.complex64), np.dtype(np.complex128)]
+
+
+@pytest.mark.parametrize("name", ["mean", "var"])
+@given(with_axis(arrays(types=COMPLEX, elements=lambda t: st.builds(complex, *(st.integers(-512, 512).map(lambda k: k / 8),) * 2))),
+       flags)
+def test_moments_of_complex_numbers(name, case, keepdims):
+    array, axis = case
+    ours, theirs = both(name, array, axis=axis, keepdims=keepdims)
+    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+    tolerance = 1e-4 if array.dtype.itemsize == 8 else 1e-12
+    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+
+def test_arguments_of_complex_moments():
+    array = (np.arange(12) + 1j * np.arange(12)[::-1]**2).reshape(3, 4).astype(np.complex64)
+    where = np.arange(12).reshape(3, 4) % 5 != 1
+    for name, options in [("mean", {"dtype": np.complex128}), ("var", {"ddof": 1, "axis": 0}), ("var", {"ddof": 1.5})]:
+        ours, theirs = both(name, array, where=where, **options)
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+    for name, dtype in (("mean", np.complex128), ("var", np.float32), ("var", np.complex64)):
+        room = np.empty((3, 1), dtype)
+        assert getattr(wf, name)(array, axis=1, keepdims=True, out=room) is room
+        np.testing.assert_allclose(room, getattr(np, name)(array, axis=1, keepdims=True), rtol=1e-5)
+    assert wf.mean([1j, 2]) == 1 + 0.5j and wf.var([1j, 1]) == 0.5
+    infinite = wf.mean(np.array([complex(np.inf, 1), complex(1, 3)]))
+    assert infinite.real == np.inf and infinite.imag == 2
+    assert np.isnan(wf.var(np.array([complex(np.inf, 1), 1])))
+    with pytest.warns(RuntimeWarning, match="Mean of empty slice") as caught:
+        assert np.isnan(wf.mean(np.zeros(0, complex)))
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with pytest.warns(RuntimeWarning, match="Degrees of freedom") as caught:
+        assert np.isnan(wf.var(np.ones(2, complex), ddof=2))
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "complex128", "float16"])
+@pytest.mark.parametrize("axis", [None, 0, (0, 2)])
+def test_variances_of_given_means(dtype, axis):
+    array = (np.arange(60).reshape(3, 4, 5) % 7 * (1 - 2j if dtype == "complex128" else 1)).astype(dtype)[::-1]
+    where = np.arange(5) != 2
+    kept = np.mean(array, axis=axis, keepdims=True)
+    for mean in (kept, kept + 1, kept.real, 2):
+        for options in ({"correction": 1}, {"keepdims": True, "ddof": 1}, {"where": where}):
+            ours, theirs = both("var", array, axis=axis, mean=mean, **options)
+            assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+            np.testing.assert_allclose(ours, theirs, rtol=2e-3 if dtype == "float16" else 1e-5)
+    with pytest.raises(ValueError, match="var: ddof and correction"):
+        wf.var(array, ddof=1, correction=1)
+    with pytest.raises(ValueError, match="var: mean has shape"):
+        wf.var(array, axis=1, mean=np.zeros((3, 2, 5)))
+
+
+@pytest.mark.parametrize("call, error", [
+    (lambda a: wf.mean(a, dtype=np.float32), TypeError),
+    (lambda a: wf.var(a, dtype=np.complex128), TypeError),
+    (lambda a: wf.mean(a, out=np.zeros(())), TypeError),
+    (lambda a: wf.var(a, out=np.zeros(2)), ValueError),
+    (lambda a: wf.mean(a, out=[]), TypeError),
+    (lambda a: wf.mean(a.astype(np.clongdouble)), TypeError),
+    (lambda a: wf.mean(a, axis=1), np.exceptions.AxisError),
+])
+def test_bad_arguments_of_complex_moments(call, error):
+    with pytest.raises(error):
+        call(np.ones(3, complex))
+
+
 def test_a_mean_of_nothing_warns():
     with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
         assert np.isnan(wf.mean(np.zeros(0)))

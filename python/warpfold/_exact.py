@@ -1,80 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Exact sums."""
+"""Exact sums, means, variances and norms."""
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, axes_last, axes_of, describe, one_axis
+from ._arrays import Array, axes_last, axes_of, describe, describe_optional, one_axis
 from ._calls import call_of, of_whole_arrays
-from ._devices import is_on_device
+from ._complex import Complex, is_complex
 from ._reductions import Axis, _kept, _shape
+
+MEAN, VARIANCE, NORM = range(3)  # `moment` in python/src/calls.hpp
 
 
 def _check(array: Array, name: str, argument: str) -> None:
     if array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise TypeError(f"{name}: {argument} has dtype {array.dtype}; accepted are float32, float64, complex64 and complex128")
-
-
-class _Complex:
-    """A complex array as real ones of its own package: NumPy, CuPy or PyTorch; others in host memory become NumPy's."""
-
-    def __init__(self, x: Any, name: str, argument: str) -> None:
-        self._name = name
-        self._package: Any = sys.modules.get(type(x).__module__.partition(".")[0])
-        if not hasattr(self._package, "stack"):
-            if is_on_device(x):
-                raise TypeError(f"{name}: {argument} has dtype {x.dtype} on a GPU; complex arrays there are CuPy's or PyTorch's")
-            self._package, x = np, np.asarray(x)
-        if isinstance(x, np.ndarray):
-            x = x.astype(x.dtype.newbyteorder("="), copy=False)
-        if hasattr(x, "resolve_conj"):  # PyTorch's conjugates are views
-            x = x.resolve_conj()
-        self.shape = tuple(x.shape)
-        self.dtype = x.dtype
-        self.real, self.imag = x.real, x.imag
-
-    def lines(self, axis: int) -> _Complex:
-        """The same numbers with an axis moved to the end."""
-        if one_axis(axis, len(self.shape)) != len(self.shape) - 1:
-            self.real, self.imag = (self._package.moveaxis(part, axis, -1) for part in (self.real, self.imag))
-            self.shape = tuple(self.real.shape)
-        return self
-
-    def interleaved(self, first: Any, second: Any) -> Any:
-        """first[0], second[0], first[1], ... along the last axis"""
-        return self._package.stack((first, second), -1).reshape((*self.shape[:-1], 2 * self.shape[-1]))
-
-    def joined(self, real: Any, imag: Any, out: Any) -> Any:
-        """Complex numbers of two results, in `out` if it is given. No arithmetic: an infinity stays in its part."""
-        if hasattr(self._package, "complex"):
-            result = self._package.complex(real, imag)
-        else:
-            result = self._package.stack((real, imag), -1).view(self.dtype)[..., 0][()]
-        if out is None:
-            return result
-        if not hasattr(out, "shape"):
-            raise TypeError(f"{self._name}: out is of type {type(out).__name__}, and must be an array")
-        if not _is_complex(out):
-            raise TypeError(f"{self._name}: out has dtype {out.dtype}, and the result {self.dtype}")
-        if tuple(out.shape) != tuple(result.shape):
-            raise ValueError(f"{self._name}: out has shape {tuple(out.shape)}, and the result {tuple(result.shape)}")
-        if isinstance(out, np.ndarray) and not out.flags.writeable:
-            raise ValueError(f"{self._name}: out is read-only")
-        out[...] = result
-        return out
-
-
-def _is_complex(x: Any) -> bool:
-    if isinstance(x, (list, tuple)):
-        try:
-            x = np.asarray(x)
-        except ValueError:  # rows of several lengths, which the call reports
-            return False
-    dtype = getattr(x, "dtype", type(x).__name__)
-    return getattr(dtype, "kind", "") == "c" or "complex" in str(dtype)  # PyTorch's types have no kind
 
 
 @of_whole_arrays
@@ -95,8 +37,8 @@ def exact_sum(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = N
     Returns
     -------
     array or scalar
-        `out` if it is given, else of the type of `a`. NaN if there is a NaN or infinities of both signs. Of complex numbers each part is the true sum of
-        the parts, rounded once.
+        `out` if it is given, else of the type of `a`. NaN if there is a NaN or infinities of both signs. Of complex numbers
+        each part is the true sum of the parts, rounded once.
 
     Raises
     ------
@@ -105,8 +47,8 @@ def exact_sum(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = N
     numpy.exceptions.AxisError, ValueError
         For an axis that `a` does not have, or that is given twice; for an `out` of another shape.
     """
-    if _is_complex(a):
-        numbers = _Complex(a, "exact_sum", "a")
+    if is_complex(a):
+        numbers = Complex(a, "exact_sum", "a")
         return numbers.joined(exact_sum(numbers.real, axis, keepdims), exact_sum(numbers.imag, axis, keepdims), out)
     with call_of("exact_sum", a) as call:
         _check(call.array, "exact_sum", "a")
@@ -153,7 +95,7 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
     numpy.exceptions.AxisError, ValueError
         For an axis that an array does not have; for shapes that do not fit, also that of `out`.
     """
-    if _is_complex(a) or _is_complex(b):
+    if is_complex(a) or is_complex(b):
         return _complex_dot(a, b, axis, out)
     with call_of("exact_dot", a) as call:
         left, right = call.array, call.operand(b, "b")
@@ -170,9 +112,9 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
 
 
 def _complex_dot(a: Any, b: Any, axis: int, out: Any) -> Any:
-    if not (_is_complex(a) and _is_complex(b)):
+    if not (is_complex(a) and is_complex(b)):
         raise TypeError("exact_dot: one of a and b is complex, the other is not")
-    left, right = (_Complex(x, "exact_dot", name).lines(axis) for x, name in ((a, "a"), (b, "b")))
+    left, right = (Complex(x, "exact_dot", name).lines(axis) for x, name in ((a, "a"), (b, "b")))
     if left.dtype != right.dtype:
         raise TypeError(f"exact_dot: a has dtype {left.dtype}, and b {right.dtype}")
     _shape_of_dots(left.shape, right.shape, axis)
@@ -181,4 +123,54 @@ def _complex_dot(a: Any, b: Any, axis: int, out: Any) -> Any:
                        exact_dot(numbers, right.interleaved(right.imag, right.real)), out)
 
 
-__all__ = ["exact_sum", "exact_dot"]
+def _moment(name: str, which: int, a: Any, axis: Axis, keepdims: bool, out: Any, less: int = 0) -> Any:
+    real, imag = a, None
+    if is_complex(a):
+        numbers = Complex(a, name, "a")
+        if which == MEAN:
+            first, second = (_moment(name, which, part, axis, keepdims, None) for part in (numbers.real, numbers.imag))
+            return numbers.joined(first, second, out)
+        real, imag = numbers.real, numbers.imag
+    with call_of(name, real) as call:
+        _check(call.array, name, "a")
+        axes = axes_of(axis, call.array.ndim)
+        others = None if imag is None else axes_last(call.operand(imag, "a"), axes)
+        target = call.results(out, _shape(call.array, axes, keepdims), call.array.dtype)
+        call.engine.exact_moment(which, describe(axes_last(call.array, axes)), describe_optional(others), less,
+                                 describe(_kept(target.array, axes, keepdims)))
+        return target.finish()
+
+
+def exact_mean(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None) -> Any:
+    """The true mean of the elements over axes, rounded once: the same bits on every machine and for every order.
+
+    Parameters and errors are those of `exact_sum`. NaN of no elements, without a warning. Of complex numbers each part is the
+    true mean of the parts, rounded once.
+    """
+    return _moment("exact_mean", MEAN, a, axis, keepdims, out)
+
+
+def exact_var(a: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, out: Any = None) -> Any:
+    """The true variance of the elements over axes, rounded once: the sum of squared distances from the true mean, divided by the
+    number of elements less `ddof`.
+
+    Of complex numbers it is a real number. NaN for an infinity or a NaN, and if there are `ddof` elements or fewer, without a
+    warning. Other parameters and errors are those of `exact_sum`; `ddof` is an integer from 0 on.
+    """
+    if isinstance(ddof, bool) or not isinstance(ddof, (int, np.integer)):
+        raise TypeError(f"exact_var: ddof is of type {type(ddof).__name__}, and must be an integer")
+    if not 0 <= ddof < 2**64:
+        raise ValueError(f"exact_var: ddof is {ddof}, and must be from 0 to 2**64 - 1")
+    return _moment("exact_var", VARIANCE, a, axis, keepdims, out, int(ddof))
+
+
+def exact_norm(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None) -> Any:
+    """The square root of the true sum of the squared magnitudes over axes, rounded once.
+
+    It neither overflows nor underflows in between. Of complex numbers it is a real number. Parameters and errors are those of
+    `exact_sum`.
+    """
+    return _moment("exact_norm", NORM, a, axis, keepdims, out)
+
+
+__all__ = ["exact_sum", "exact_dot", "exact_mean", "exact_var", "exact_norm"]

@@ -11,7 +11,11 @@ import numpy as np
 from ._arrays import (FLOAT32, FLOAT64, Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional,
                       length_of, read_scalar)
 from ._calls import DIVIDE, MAXIMUM, SUBTRACT, Call, call_of, of_whole_arrays
-from ._reductions import SUM, Axis, _chosen, _fold, _kept, _mask, _shape
+from ._complex import Complex, is_complex
+from ._reductions import NO_VALUE, SUM, Axis, _chosen, _fold, _kept, _mask, _shape
+
+PARTS: dict[np.dtype[Any], np.dtype[Any]] = {np.dtype(np.complex64): np.dtype(np.float32),
+                                             np.dtype(np.complex128): np.dtype(np.float64)}
 
 
 def _mean_types(array: Shaped, dtype: Any, call: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
@@ -42,13 +46,8 @@ def _has_one_below(call: Call, numbers: Any, limit: float) -> bool:
     return bool(np.any(np.less(numbers, limit))) if call.is_on_host else False
 
 
-@of_whole_arrays
-def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Arithmetic mean over axes, as `numpy.mean`.
-
-    Integers and bool are averaged in float64, float16 in float32. `dtype` is a floating-point type. A mean of no
-    elements is NaN, with a RuntimeWarning. Other parameters and errors are those of `sum`.
-    """
+def _mean(a: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, where: Any) -> tuple[Any, bool]:
+    """The means of real numbers, and whether one is of no elements."""
     with call_of("mean", a) as call:
         axes = axes_of(axis, call.array.ndim)
         mask = _mask(call, where, axes)
@@ -57,21 +56,61 @@ def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
         result = _kept(target.array, axes, keepdims)
         means = result if inner == chosen else call.empty(result.shape, inner)
         number = _means(call, axes, mask, means)
-        if _has_one_below(call, number, 1):
-            warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=3)
         if means is not result:
             call.copy(means, result)
-        return target.finish()
+        return target.finish(), _has_one_below(call, number, 1)
+
+
+def _part_type(dtype: Any, call: str) -> Any:
+    """The type of the parts of a complex type. None stays None."""
+    if dtype is None:
+        return None
+    chosen: np.dtype[Any] = np.dtype(dtype)
+    if chosen not in PARTS:
+        raise TypeError(f"{call}: a is complex, and the result has dtype {chosen}; accepted are complex64 and complex128")
+    return PARTS[chosen]
 
 
 @of_whole_arrays
-def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
-        where: Any = True) -> Any:
-    """Variance over axes, as `numpy.var`: the sum of squared deviations from the mean, divided by the number of elements
-    less `ddof`.
+def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    """Arithmetic mean over axes, as `numpy.mean`.
 
-    Two passes on the host, one on a GPU. Parameters and errors are those of `mean`.
+    Integers and bool are averaged in float64, float16 in float32. `dtype` is a floating-point type. Of complex numbers the
+    parts are averaged, and `dtype` is a complex type; their arrays are in host memory, or CuPy's or PyTorch's. A mean of no
+    elements is NaN, with a RuntimeWarning. Other parameters and errors are those of `sum`.
     """
+    if is_complex(a):
+        numbers = Complex(a, "mean", "a")
+        part_type = _part_type(dtype, "mean")
+        (real, is_empty), (imag, _) = (_mean(part, axis, part_type, None, keepdims, where)
+                                       for part in (numbers.real, numbers.imag))
+        result = numbers.joined(real, imag, out)
+    else:
+        result, is_empty = _mean(a, axis, dtype, out, keepdims, where)
+    if is_empty:
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=3)
+    return result
+
+
+def _without_gaps(part: Any) -> Any:
+    """A part of complex numbers; in host memory a copy, of which a variance takes half the time."""
+    return np.array(part) if isinstance(part, np.ndarray) else part
+
+
+def _given_means(call: Call, mean: Any, axes: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """The caller's means, without the reduced axes."""
+    shape = _shape(call.array, axes, True)
+    means = call.cast(call.operand(mean, "mean"), dtype)
+    try:
+        spread = call.broadcast(means, shape)
+    except ValueError:
+        raise ValueError(f"{call.name}: mean has shape {means.shape}, and does not broadcast to that of the means with keepdims, "
+                         f"{shape}") from None
+    return call.contiguous(_kept(spread, axes, True), dtype)
+
+
+def _var(a: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool, where: Any, mean: Any) -> tuple[Any, bool]:
+    """The variances of real numbers, and whether one is of too few elements."""
     with call_of("var", a) as call:
         array = call.array
         axes = axes_of(axis, array.ndim)
@@ -86,7 +125,10 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
             squares = result if out is None and inner == chosen else call.empty(result.shape, inner)
         number: Any = length_of(array, axes)
         means = None
-        if call.is_on_host or mask is not None:  # a GPU finds the means of all elements in the same pass
+        if mean is not NO_VALUE:
+            means = _given_means(call, mean, axes, inner)
+            number = _chosen(call, axes, mask, means.shape)
+        elif call.is_on_host or mask is not None:  # a GPU finds the means of all elements in the same pass
             means = call.empty(result.shape, inner)
             number = _means(call, axes, mask, means)
         call.engine.squared_deviations(FLOAT64 if inner.itemsize == 8 else FLOAT32, describe(axes_last(array, axes)),
@@ -98,10 +140,40 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
             divisor = call.empty(number.shape, np.float64)
             call.apply(SUBTRACT, number, ddof, divisor)
             call.apply(MAXIMUM, divisor, 0, divisor)
-        if _has_one_below(call, divisor, np.nextafter(0, 1)):
-            warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
         call.apply(DIVIDE, squares, divisor, result)
-        return target.finish()
+        return target.finish(), _has_one_below(call, divisor, np.nextafter(0, 1))
+
+
+@of_whole_arrays
+def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
+        where: Any = True, mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:
+    """Variance over axes, as `numpy.var`: the sum of squared deviations from the mean, divided by the number of elements
+    less `ddof`.
+
+    Two passes on the host, one on a GPU. The variance of complex numbers is the sum of those of the parts, a real number; it
+    takes no `dtype`. `mean` gives the means, in the shape that they have with `keepdims`; `correction` is another name of `ddof`.
+    Other parameters and errors are those of `mean`.
+    """
+    if correction is not NO_VALUE:
+        if ddof != 0:
+            raise ValueError("var: ddof and correction are given; they are one argument")
+        ddof = correction
+    if is_complex(a):
+        numbers = Complex(a, "var", "a")
+        if dtype is not None:
+            raise TypeError(f"var: a is complex, and dtype is {np.dtype(dtype)}; it must be None")
+        means = [mean, 0] if mean is not NO_VALUE else [NO_VALUE] * 2
+        if is_complex(mean):
+            given = Complex(mean, "var", "mean")
+            means = [given.real, given.imag]
+        (real, has_few), (imag, _) = (_var(part, axis, None, None, ddof, keepdims, where, of_part)
+                                      for part, of_part in zip(map(_without_gaps, (numbers.real, numbers.imag)), means))
+        result = numbers.put(real + imag, out)
+    else:
+        result, has_few = _var(a, axis, dtype, out, ddof, keepdims, where, mean)
+    if has_few:
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+    return result
 
 
 __all__ = ["mean", "var"]

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -92,6 +93,12 @@ void check_floats(const On& on, const std::vector<std::uint64_t>& split, unsigne
     EXPECT_TRUE(same_bits(exact_mean(on, mine.data(), count), exact_mean(host{1}, whole)));
     EXPECT_TRUE(same_bits(exact_variance(on, mine.data(), count, ddof{1}), exact_variance(host{1}, whole, ddof{1})));
     EXPECT_TRUE(same_bits(exact_norm(on, mine.data(), count), exact_norm(host{1}, whole)));
+    std::vector<std::complex<double>> pairs(whole.size());
+    for (std::size_t k = 0; k < whole.size(); ++k) {
+        pairs[k] = {whole[k], whole[whole.size() - 1 - k]};
+    }
+    Array<std::complex<double>> my_pairs(part_of(pairs, split, rank));
+    EXPECT_TRUE(same_bits(exact_variance(on, my_pairs.data(), count), exact_variance(host{1}, pairs)));
     EXPECT_TRUE(same_bits(reduce(on, mine.data(), count), reduce(on, mine.data(), count)));
     if (!whole.empty()) {
         const auto best = arg_max(on, mine.data(), count), expected = arg_max(host{1}, whole);

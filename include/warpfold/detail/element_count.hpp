@@ -47,6 +47,16 @@ std::uint64_t least_of(const Count& count) {
     return is_count_at_v<Count> && count.most > 1 ? 1 : count.most;
 }
 
+// How many elements there are at most.
+template <element_count N>
+std::uint64_t most_of(const N& n) {
+    if constexpr (is_count_at_v<N>) {
+        return n.most;
+    } else {
+        return static_cast<std::uint64_t>(n);
+    }
+}
+
 // A known_count, or the count_at. Throws invalid_argument for impossible numbers and null or misaligned pointers.
 template <element_count N>
 auto checked_count(const N& n, const char* call) {

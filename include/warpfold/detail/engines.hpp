@@ -63,6 +63,11 @@ struct compact_engine;
 template <class On>
 struct histogram_engine;
 
+// Exact sums of the weights of samples, as weigh() above.
+//   weigh(on, in, weights, n, sums, of, mode, call)
+template <class On>
+struct exact_histogram_engine;
+
 // Exact sums: exact_sum has one input, exact_dot two.
 //   value<T>(on, n, call, ins...)       waits and returns the rounded sum
 //   into<T>(on, n, out, call, ins...)   *out = the same, in the order of the target

@@ -33,7 +33,8 @@ constexpr auto segments_of() { return no_segments{}; }
 template <class X, class... Rest>
 constexpr auto segments_of(const X& x, const Rest&... rest) {
     if constexpr (segments_in<X>::there) {
-        static_assert((... && !segments_in<Rest>::there), "segments are given once: by heads or by offsets");
+        static_assert((... && !segments_in<Rest>::there),
+                      "segments are given once: by heads, by offsets or by one length");
         return x;
     } else {
         return segments_of(rest...);
@@ -60,8 +61,9 @@ void checked_scan(const char* call, const On& on, const In& in, const N& element
     static_assert(std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<stored_callable_t<Op>>,
                   "values and the operation have to be trivially copyable");
     constexpr bool reverse = (... || std::is_same_v<How, reversed_order>);
-    static_assert(!reverse || !is_count_at_v<N>, "a scan of count_at elements goes forward");
-    const auto segments = segments_of(how...);
+    static_assert(!is_split_v<On> || (... && !std::is_same_v<How, equal_segments>),
+                  "over ranks the segments of a scan are heads or offsets");
+    const auto segments = segments_of_scan(segments_of(how...), count.most, call);
     const auto initial = initial_of<A>(how...);
     using Initial = std::remove_cv_t<decltype(initial)>;
     using Segments = std::remove_cv_t<decltype(segments)>;

@@ -13,6 +13,7 @@
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/detail/segments.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/operation.hpp"
 
@@ -86,6 +87,23 @@ template <class Begins>
 struct segments_in<offsets<Begins>> {
     static constexpr bool there = true;
 };
+
+template <>
+struct segments_in<equal_segments> {
+    static constexpr bool there = true;
+};
+
+// Segments of a scan of n elements. Throws invalid_argument for a length of 0.
+template <class Segments>
+const Segments& segments_of_scan(const Segments& given, std::uint64_t, const char*) {
+    return given;
+}
+inline offsets<equal_segments> segments_of_scan(const equal_segments& given, std::uint64_t n, const char* call) {
+    if (given.length == 0) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": the segments of a scan have a length of 0");
+    }
+    return {given, n / given.length + (n % given.length != 0 ? 1 : 0)};
+}
 
 template <class X>
 inline constexpr bool is_initial_v = !segments_in<X>::there && !std::is_same_v<X, reversed_order>;

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <type_traits>
 
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact/exact_complex.hpp"
 #include "warpfold/detail/exact/exact_finish.hpp"
 #include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/ranks/agreement.hpp"
@@ -97,7 +99,7 @@ struct exact_engine<over_ranks<On, Comm>> : staged_exact<On, Comm> {};
 // What a rank adds to a result of exact sums: the sums that it needs.
 template <class T, class Finish>
 struct rank_sums {
-    std::conditional_t<Finish::sum, carried_limbs<T, 1>, no_value> sum;
+    std::array<carried_limbs<T, 1>, Finish::sums> sum;
     std::conditional_t<Finish::squares, carried_limbs<T, 2>, no_value> squares;
 };
 
@@ -112,11 +114,14 @@ struct exact_finish_engine<over_ranks<On, Comm>> {
         return call_frame<target>::run(on, call, [&] {
             using totals = exact_totals<T>;
             rank_sums<T, Finish> mine{};
-            if constexpr (Finish::sum) {
-                mine.sum = part<T, 1>(on, n, call, in);
+            if constexpr (Finish::sums != 0) {
+                for (unsigned p = 0; p < Finish::sums; ++p) {
+                    mine.sum[p] = part<T, 1>(on, n, call, detail::part_of_elements<T, Finish::parts>(in, p));
+                }
             }
             if constexpr (Finish::squares) {
-                mine.squares = part<T, 2>(on, n, call, in, in);
+                const auto numbers = detail::all_parts<T, Finish::parts>(in);
+                mine.squares = part<T, 2>(on, Finish::parts * n, call, numbers, numbers);
             }
             std::uint64_t less = 0;
             if constexpr (requires { finish.less; }) {
@@ -124,11 +129,14 @@ struct exact_finish_engine<over_ranks<On, Comm>> {
             }
             const auto all = detail::gather(
                 on, detail::signature_of<T, rank_sums<T, Finish>, Finish>(call, on.root, less, "for ddof"), n, mine);
-            std::int64_t sum[totals::sum_limbs], squares[totals::square_limbs + totals::more_limbs];
+            std::int64_t sum[Finish::sums != 0 ? Finish::sums * totals::sum_limbs : 1];
+            std::int64_t squares[totals::square_limbs + totals::more_limbs];
             totals of{sum, squares, 0, 0};
-            if constexpr (Finish::sum) {
-                of.sum_met = total<T, 1>(
-                    all, sum, [](const auto& one) -> const auto& { return one.sum; });
+            if constexpr (Finish::sums != 0) {
+                for (unsigned p = 0; p < Finish::sums; ++p) {
+                    of.sum_met |= total<T, 1>(
+                        all, sum + p * totals::sum_limbs, [p](const auto& one) -> const auto& { return one.sum[p]; });
+                }
             }
             if constexpr (Finish::squares) {
                 of.squares_met = total<T, 2>(

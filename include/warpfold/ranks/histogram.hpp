@@ -33,16 +33,18 @@ template <class On, class Comm>
 struct histogram_engine<over_ranks<On, Comm>> {
     using target = over_ranks<On, Comm>;
 
-    template <class In, class Counter, class Of>
-    static void count(const target& on, const In& in, std::uint64_t n, Counter* counts, const Of& of, update mode,
+    template <class In, class N, class Counter, class Of>
+    static void count(const target& on, const In& in, const N& n, Counter* counts, const Of& of, update mode,
                       const char* call) {
+        static_assert(!is_count_at_v<N>, "over ranks the number of samples is an integer");
         run<In, Of>(on, n, counts, of.bins, mode, call, [&](Counter* mine) {
             histogram_engine<On>::count(on.on, in, n, mine, of, update::overwrite, call);
         });
     }
-    template <class In, class Weights, class Sum, class Of>
-    static void weigh(const target& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
+    template <class In, class Weights, class N, class Sum, class Of>
+    static void weigh(const target& on, const In& in, const Weights& weights, const N& n, Sum* sums, const Of& of,
                       update mode, const char* call) {
+        static_assert(!is_count_at_v<N>, "over ranks the number of samples is an integer");
         run<In, Of>(on, n, sums, of.bins, mode, call, [&](Sum* mine) {
             histogram_engine<On>::weigh(on.on, in, weights, n, mine, of, update::overwrite, call);
         });

@@ -40,7 +40,8 @@ void count_nonzero(const gpu& on, const array& in, std::uint64_t length, const a
 // The number of all elements that are not zero, of arrays without gaps, in one launch: as int64 if `out` is of it; as bool,
 // whether there is one, or with `is_all` whether there is none that is zero. False where it is not computed.
 bool nonzero_of_all(const gpu& on, bool is_all, const array& in, const array& out);
-// `out` is contiguous, of the type `fold`. `means` are needed with a mask only: without, one pass gives both.
+// `out` is contiguous, of the type `fold`. `means` are needed with a mask; if they are null, those of the elements are found in
+// the same pass.
 void squared_deviations(const gpu& on, element fold, const array& in, std::uint64_t length, const array* mask,
                         const array* means, const array& out);
 void arg_extreme(const gpu& on, bool smallest, element fold, const array& in, std::uint64_t length, const array& out);
@@ -64,6 +65,8 @@ std::uint64_t run_length_encode(const gpu& on, const array& in, const array& val
 
 void exact_sum(const gpu& on, const array& in, const array& out);
 void exact_dot(const gpu& on, const array& a, const array& b, const array& out);
+void exact_moment(const gpu& on, moment which, const array& in, const array* imag, std::uint64_t less,
+                  const array& out);
 
 // Sums of float64 weights are added in any order: their last bits may differ from run to run.
 void histogram(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums);

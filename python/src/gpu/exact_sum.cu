@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "warpfold/exact_sum.cuh"
 
+#include <optional>
+
+#include "python/src/exact_moment.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
 #include "python/src/gpu/stream_workspace.hpp"
 #include "python/src/last_axes.hpp"
+#include "warpfold/exact_moments.cuh"
 #include "warpfold/exact_sum_along.cuh"
 
 namespace warpfold::python::on_gpu {
@@ -55,6 +59,38 @@ void exact_dot(const gpu& on, const array& a, const array& b, const array& out) 
         sums.finish();
     };
     if (a.type == element::float32) {
+        run(float{});
+    } else {
+        run(double{});
+    }
+}
+
+void exact_moment(const gpu& on, moment which, const array& in, const array* imag, std::uint64_t less,
+                  const array& out) {
+    const auto run = [&](auto zero) {
+        using T = decltype(zero);
+        const contiguous_input<T> numbers(on, in);
+        std::optional<contiguous_input<T>> second;
+        if (imag != nullptr) {
+            second.emplace(on, *imag);
+        }
+        const contiguous_output<T> moments(on, out);
+        const workspace_of_stream memory(on, exact_moments_workspace());
+        const std::uint64_t n = in.size() / out.size();
+        for (std::uint64_t k = 0; k < out.size(); ++k) {
+            if (second) {
+                const two_parts<const T*> line{numbers.data() + k * n, second->data() + k * n};
+                moment_of<T>(which, memory.target(), line, n, less, moments.data() + k);
+            } else {
+                moment_of<T>(which, memory.target(), numbers.data() + k * n, n, less, moments.data() + k);
+            }
+        }
+        moments.finish();
+    };
+    if (out.size() == 0) {
+        return;
+    }
+    if (in.type == element::float32) {
         run(float{});
     } else {
         run(double{});

@@ -70,7 +70,7 @@ template <class A>
 struct deviating {
     __device__ void operator()(std::uint64_t k) const {
         const A deviation = in.load<A>(k) - means[k / length];
-        out[k] = mask.load<std::int64_t>(k) != 0 ? deviation * deviation : A{0};
+        out[k] = mask.data == nullptr || mask.load<std::int64_t>(k) != 0 ? deviation * deviation : A{0};
     }
 
     device_elements in, mask;
@@ -79,7 +79,7 @@ struct deviating {
     A* out;
 };
 
-// `out` is contiguous.
+// `out` is contiguous. From the elements' own means if `means` is null; then there is no mask.
 template <class A>
 void deviations(const gpu& on, const array& in, std::uint64_t length, const array* mask, const array* means,
                 const array& out) {
@@ -91,13 +91,13 @@ void deviations(const gpu& on, const array& in, std::uint64_t length, const arra
             return false;
         }
     };
-    if (mask == nullptr && with_common_type(in.type, in_place)) {
+    if (means == nullptr && with_common_type(in.type, in_place)) {
         return;
     }
     const auto results = static_cast<std::int64_t>(out.size());
     const temporary values(on, element_of<A>(), {results, static_cast<std::int64_t>(length)});
     const array row(out.data, out.type, {results}, {size_of(out.type)});
-    if (mask == nullptr) {
+    if (means == nullptr) {
         convert<A>(on, in, nullptr, A{}, values.get());
         (void)deviations_of<A, A>(on, values.get(), row);
     } else {

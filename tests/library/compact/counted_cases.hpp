@@ -24,4 +24,18 @@ inline std::vector<float> counted_data(std::uint64_t n) {
     return data;
 }
 
+// Runs of 1 to 50 equal keys.
+inline std::vector<int> counted_keys(std::uint64_t n) {
+    std::vector<int> keys(n);
+    int key = 0;
+    for (std::uint64_t k = 0, end = 1; k < n; ++k) {
+        if (k == end) {
+            key = (key + 7) % 397;
+            end += 1 + end * 31 % 50;
+        }
+        keys[k] = key;
+    }
+    return keys;
+}
+
 } // namespace warpfold::tests

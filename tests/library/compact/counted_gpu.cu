@@ -8,6 +8,9 @@
 #include "tests/library/compact/counted_cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
+#include "warpfold/by_key.cuh"
+#include "warpfold/exact_sum.cuh"
+#include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/scan.cuh"
 #include "warpfold/select.cuh"
@@ -48,6 +51,28 @@ TEST(Counted, Reductions) {
     tests::expect_zero(memory);
 }
 
+TEST(Counted, ExactSums) {
+    const auto all = tests::counted_data(tests::counted_most);
+    workspace memory(exact_sum_workspace());
+    const gpu on{nullptr, &memory};
+    for (const std::uint32_t number : tests::counted_numbers()) {
+        const std::uint64_t n = std::min<std::uint64_t>(number, tests::counted_most);
+        std::vector<float> data(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+        for (std::uint64_t k = 0; k < n; k += 1000) {
+            data[k] = 1e30f; // beyond the fixed window
+        }
+        const std::vector<double> wide(data.rbegin(), data.rend());
+        const on_device<float> there(data, n % 3), sum_there(1);
+        const on_device<double> wide_there(wide, n % 2);
+        const on_device<std::uint32_t> number_there(std::vector<std::uint32_t>{number});
+        const count_at count(number_there.data(), tests::counted_most);
+        exact_sum(on, there.data(), count, sum_there.data());
+        EXPECT_EQ(sum_there.read()[0], exact_sum(host{}, data)) << number;
+        EXPECT_EQ(exact_dot(on, there.data(), wide_there.data(), count), exact_dot(host{}, data, wide)) << number;
+    }
+    tests::expect_zero(memory);
+}
+
 TEST(Counted, Scans) {
     const auto all = tests::counted_data(tests::counted_most);
     workspace memory(scan_workspace<float>(tests::counted_most));
@@ -64,8 +89,68 @@ TEST(Counted, Scans) {
         EXPECT_EQ(out.read(), right) << number;
         exclusive_scan(on, there.data(), count, there.data(), sum{}, 2.0f);
         EXPECT_EQ(there.read(), right) << number << " in place";
+        const on_device<float> more(data, n % 4);
+        inclusive_scan(host{}, data, right, sum{}, reversed);
+        inclusive_scan(on, more.data(), count, out.data(), sum{}, reversed);
+        EXPECT_EQ(out.read(), right) << number << " reversed";
+        exclusive_scan(host{}, data, right, sum{}, reversed, equal_segments{1000});
+        exclusive_scan(on, more.data(), count, more.data(), sum{}, equal_segments{1000}, reversed);
+        EXPECT_EQ(more.read(), right) << number << " reversed, in segments";
     }
     tests::expect_zero(memory);
+}
+
+TEST(Counted, ScansByKey) {
+    const auto all = tests::counted_data(tests::counted_most);
+    const auto all_keys = tests::counted_keys(tests::counted_most);
+    workspace memory(scan_workspace<float>(tests::counted_most));
+    const gpu on{nullptr, &memory};
+    for (const std::uint32_t number : tests::counted_numbers()) {
+        const auto n = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(number, tests::counted_most));
+        const std::vector<float> data(all.begin(), all.begin() + n);
+        const std::vector<int> keys(all_keys.begin(), all_keys.begin() + n);
+        const on_device<float> there(data, static_cast<std::size_t>(n % 3)), out(data);
+        const on_device<int> keys_there(keys, static_cast<std::size_t>(n % 2));
+        const on_device<std::uint32_t> number_there(std::vector<std::uint32_t>{number});
+        std::vector<float> right(data.size());
+        inclusive_scan_by_key(host{}, keys, data, right);
+        inclusive_scan_by_key(on, keys_there.data(), count_at(number_there.data(), tests::counted_most), there.data(),
+                              out.data());
+        EXPECT_EQ(out.read(), right) << number;
+    }
+    tests::expect_zero(memory);
+}
+
+// Whole, packed and direct counters, those of bytes, and weights.
+template <class T, class Bins, class On = gpu>
+void counted_histograms(const std::vector<T>& all, const Bins& bins, const On& target = {}) {
+    workspace memory(histogram_workspace());
+    for (const std::uint32_t number : tests::counted_numbers()) {
+        const auto n = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(number, tests::counted_most));
+        const std::vector<T> data(all.begin(), all.begin() + n);
+        const on_device<T> there(data, static_cast<std::size_t>(n % 3));
+        const on_device<std::uint32_t> number_there(std::vector<std::uint32_t>{number});
+        const on_device<std::uint64_t> counts(std::vector<std::uint64_t>(bins.count(), 7));
+        const on_device<std::int64_t> sums(std::vector<std::int64_t>(bins.count(), 7));
+        const count_at count(number_there.data(), tests::counted_most);
+        On on = target;
+        on.memory = number % 2 == 0 ? &memory : nullptr;
+        histogram(on, there.data(), count, counts.data(), bins);
+        EXPECT_EQ(counts.read(), histogram(host{}, data, bins)) << number;
+        weighted_histogram(gpu{nullptr, &memory}, there.data(), there.data(), count, sums.data(), bins);
+        std::vector<std::int64_t> right(bins.count());
+        weighted_histogram(host{}, data, data, right, bins);
+        EXPECT_EQ(sums.read(), right) << number;
+    }
+    tests::expect_zero(memory);
+}
+TEST(Counted, Histograms) {
+    const auto keys = tests::counted_keys(tests::counted_most);
+    counted_histograms(keys, even_bins<int>(0, 397, 397));
+    constexpr tuning::histogram_policy<> packed{.full_counters_max_blocks = 0};
+    counted_histograms(keys, even_bins<int>(0, 397, 397), gpu{}.with(packed));
+    counted_histograms(keys, even_bins<int>(0, 1 << 21, 1 << 20));
+    counted_histograms(std::vector<std::uint8_t>(keys.begin(), keys.end()), even_bins<int>(0, 256, 64));
 }
 
 // select, then the sum and the prefix sums of what is left, in a graph that is launched for different data.

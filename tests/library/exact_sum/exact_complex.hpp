@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/library/exact_sum/moments_reference.hpp"
 #include "warpfold/exact_moments.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/exact_sum_along.hpp"
@@ -115,6 +116,54 @@ void complex_moments(const On& on) {
     EXPECT_EQ(exact_norm(on, none.data(), 0), T(0));
 }
 
+// Variances of complex numbers whose parts are those of moments_reference.hpp, and of special values.
+template <class C, template <class> class Place, class On>
+void complex_variances(const On& on) {
+    using T = part<C>;
+    const Place<T> out(std::vector<T>(1));
+    const auto variance_of = [&](const std::vector<C>& all, unsigned less) {
+        const Place<C> in(all, 1);
+        const T variance = exact_variance(on, in.data(), all.size(), ddof{less});
+        exact_variance(on, in.data(), all.size(), out.data(), ddof{less});
+        EXPECT_TRUE(same_bits(out.read()[0], variance));
+        return variance;
+    };
+    unsigned which = 0;
+    for (const auto& real : moment_cases<T>()) {
+        SCOPED_TRACE(which++);
+        std::vector<T> imag(real.rbegin(), real.rend());
+        imag[0] = imag[0] / 4;
+        std::vector<C> all(real.size());
+        for (std::size_t k = 0; k < real.size(); ++k) {
+            all[k] = C{real[k], imag[k]};
+        }
+        int128 scaled = scaled_variance(real);
+        scaled.add(scaled_variance(imag));
+        const T n = static_cast<T>(real.size());
+        for (const unsigned less : {0u, 1u}) {
+            const T variance = variance_of(all, less), divisor = n * (n - static_cast<T>(less));
+            if (divisor == 0) {
+                EXPECT_TRUE(same_bits(variance, one_nan<T>()));
+            } else if (!std::isinf(variance)) {
+                EXPECT_TRUE(is_nearest_quotient(scaled, divisor, variance)) << variance;
+            } else {
+                scaled.add_product(-std::numeric_limits<T>::max(), divisor);
+                EXPECT_FALSE(scaled.negative() || scaled.zero());
+            }
+        }
+    }
+    const T inf = std::numeric_limits<T>::infinity();
+    EXPECT_TRUE(same_bits(variance_of({}, 0), one_nan<T>()));
+    EXPECT_TRUE(same_bits(variance_of({C{1, 2}, C{1, inf}}, 0), one_nan<T>()));
+    EXPECT_TRUE(same_bits(variance_of({C{-inf, 2}, C{1, 2}}, 0), one_nan<T>()));
+    std::vector<C> many(30001, C{T(4095), T(-64)}); // by several threads and blocks
+    for (std::size_t k = 0; k < many.size() / 2; ++k) {
+        many[k] = C{T(4097), T(-67)};
+    }
+    many.back() = C{T(4096), T(-65.5)};
+    EXPECT_EQ(variance_of(many, 1), T(3.25));
+}
+
 template <class C, template <class> class Place, class On>
 void complex_special_values(const On& on) {
     using T = part<C>;
@@ -204,6 +253,7 @@ template <class C, template <class> class Place, class On>
 void complex_calls(const On& on) {
     complex_sums<C, Place>(on);
     complex_moments<C, Place>(on);
+    complex_variances<C, Place>(on);
     complex_special_values<C, Place>(on);
     complex_segments_and_axes<C, Place>(on);
     complex_arguments<C, Place>(on);

@@ -14,6 +14,7 @@
 #include "warpfold/chunked.cuh"
 #include "warpfold/convolve.cuh"
 #include "warpfold/exact_accumulator.cuh"
+#include "warpfold/exact_histogram.cuh"
 #include "warpfold/exact_moments.cuh"
 #include "warpfold/exact_sum.cuh"
 #include "warpfold/exact_sum_along.cuh"
@@ -180,6 +181,8 @@ public:
                  exact_sum_along(on, strided_view<const float>(in, {2, n / 2}), axes{1}, floats.data());
              }},
             {"histogram", [=](const gpu& on) { EXPECT_EQ(histogram(on, in, n, bins)[500], n); }},
+            {"exact_weighted_histogram",
+             [=, this](const gpu& on) { exact_weighted_histogram(on, in, in, n, floats.data(), bins); }},
             {"exact_sum", [=](const gpu& on) { EXPECT_EQ(exact_sum(on, in, n), n); }},
             {"exact_sum into", [=, this](const gpu& on) { exact_sum(on, in, n, floats.data()); }},
             {"exact_dot", [=](const gpu& on) { EXPECT_EQ(exact_dot(on, in, in, n), n); }},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every call once, compiled with warnings that the library's users may have turned on: nothing here runs.
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <tuple>
@@ -11,6 +12,7 @@
 #include "warpfold/chunked.hpp"
 #include "warpfold/convolve.hpp"
 #include "warpfold/exact_accumulator.hpp"
+#include "warpfold/exact_histogram.hpp"
 #include "warpfold/exact_moments.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/exact_sum_along.hpp"
@@ -110,6 +112,9 @@ void histograms(const std::vector<T>& in) {
     histogram(on, in, counts, function_bins([](T x) { return T(1) < x ? 1 : -1; }, 4));
     (void)histogram(on, in, edge_bins(edges));
     weighted_histogram(on, in, in, sums, even_bins(0, 100, 4));
+    if constexpr (std::is_floating_point_v<T>) {
+        exact_weighted_histogram(on, in, in, sums, even_bins(0, 100, 4), update::add);
+    }
     histogram_nd(on, std::tuple{in.data(), in.data()}, in.size(), counts,
                  std::tuple{even_bins(0, 9, 2), edge_bins(edges)});
     if constexpr (std::is_floating_point_v<T>) {
@@ -129,6 +134,7 @@ void exact_sums(const std::vector<T>& in) {
     exact_variance(on, in, &value, ddof{1});
     value = exact_mean(on, in) + exact_variance(on, in) + exact_norm(on, in);
     (void)exact_sum(on, std::vector<half>(3));
+    value = exact_variance(on, std::vector<std::complex<T>>(3));
     (void)exact_dot(on, in, std::vector<double>(in.size()));
     segmented_exact_sum(on, in.data(), equal_segments{2}, 1, &value);
     exact_accumulator<T> all;

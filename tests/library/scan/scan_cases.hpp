@@ -11,6 +11,15 @@
 
 namespace warpfold::tests {
 
+// 1 where a segment of this length begins.
+inline std::vector<std::uint8_t> heads_of_length(std::uint64_t n, std::uint64_t length) {
+    std::vector<std::uint8_t> heads(n);
+    for (std::uint64_t k = 0; k < n; ++k) {
+        heads[k] = k % length == 0 ? 1 : 0;
+    }
+    return heads;
+}
+
 // Scans x by op, folding in A, into U. `heads` is empty, or says of each element whether a segment begins there.
 template <class A, class U, class T, class Op>
 std::vector<U> scanned(const std::vector<T>& x, const Op& op, bool inclusive, std::optional<A> first = {},

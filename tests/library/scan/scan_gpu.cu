@@ -162,6 +162,26 @@ void segmented() {
     }
 }
 
+TEST(scan, segments_of_one_length) {
+    for (const std::uint64_t n : {std::uint64_t{100}, std::uint64_t{60013}}) {
+        for (const std::uint64_t length :
+             {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{5000}, ~std::uint64_t{0}}) {
+            const auto x = tests::any_numbers<std::int32_t>(n, static_cast<unsigned>(n));
+            const auto cut = tests::heads_of_length(n, length);
+            const on_device<std::int32_t> in(x, 1);
+            const guarded<std::int32_t> a(n);
+            inclusive_scan(gpu{}, in.data(), n, a.data(), sum{}, equal_segments{length});
+            EXPECT_EQ(a.read(), (scanned<int, int>(x, sum{}, true, {}, false, cut)));
+            exclusive_scan(gpu{}, in.data(), n, a.data(), sum{}, reversed, equal_segments{length}, 9);
+            EXPECT_EQ(a.read(), (scanned<int, int>(x, sum{}, false, 9, true, cut)));
+        }
+    }
+    const on_device<int> some(3);
+    tests::expect_invalid_argument(
+        [&] { inclusive_scan(gpu{}, some.data(), 3, some.data(), sum{}, equal_segments{0}); },
+        "inclusive_scan: the segments of a scan have a length of 0");
+}
+
 struct odd_numbers {
     __host__ __device__ std::uint32_t operator[](std::uint64_t k) const {
         return static_cast<std::uint32_t>(2 * k + 1);

@@ -104,6 +104,29 @@ TEST(ScanHost, Segments) {
     }
 }
 
+TEST(ScanHost, SegmentsOfOneLength) {
+    for (const std::uint64_t n : {1u, 100u, 150001u}) {
+        for (const std::uint64_t length :
+             {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{40000}, ~std::uint64_t{0}}) {
+            const auto x = tests::any_numbers<std::int32_t>(n, static_cast<unsigned>(n));
+            const auto cut = tests::heads_of_length(n, length);
+            std::vector<std::int32_t> out(n);
+            inclusive_scan(host{2}, x, out, sum{}, equal_segments{length});
+            EXPECT_EQ(out, (scanned<int, int>(x, sum{}, true, {}, false, cut)));
+            exclusive_scan(host{2}, x, out, sum{}, reversed, equal_segments{length}, 9);
+            EXPECT_EQ(out, (scanned<int, int>(x, sum{}, false, 9, true, cut)));
+            const std::uint64_t number = n / 2;
+            std::vector<std::int32_t> half(out);
+            inclusive_scan(host{2}, x.data(), count_at(&number, n), half.data(), sum{}, equal_segments{length});
+            const auto right = scanned<int, int>(x, sum{}, true, {}, false, cut);
+            std::copy_n(right.begin(), number, out.begin());
+            EXPECT_EQ(half, out);
+        }
+    }
+    std::vector<int> out(3);
+    EXPECT_THROW(inclusive_scan(host{}, out, out, sum{}, equal_segments{0}), invalid_argument);
+}
+
 TEST(ScanHost, TheSameBitsForAnyNumberOfThreads) {
     std::vector<float> x(777777);
     for (std::size_t k = 0; k < x.size(); ++k) {

@@ -114,8 +114,8 @@ WARPFOLD_HD void load_bins([[maybe_unused]] Of& of) {
 }
 
 // histogram(), for every target.
-template <class On, class In, class Counter, class Bins>
-void count_samples(const On& on, const In& in, std::uint64_t n, Counter* counts, const Bins& bins, update mode,
+template <class On, class In, class N, class Counter, class Bins>
+void count_samples(const On& on, const In& in, const N& n, Counter* counts, const Bins& bins, update mode,
                    const char* call) {
     call_frame<On>::run(on, call, [&] {
         const auto bin = prepare(bins, element_t<In>{});

@@ -94,6 +94,24 @@ auto as_numbers(const In& in) {
     }
 }
 
+// Elements of real numbers (Parts = 1) or of complex ones (Parts = 2): one part of each, and all parts as numbers.
+template <class T, unsigned Parts, class In>
+auto part_of_elements(const In& in, unsigned part) {
+    if constexpr (Parts == 1) {
+        return in;
+    } else {
+        return complex_parts<T, In>{in, part};
+    }
+}
+template <class T, unsigned Parts, class In>
+auto all_parts(const In& in) {
+    if constexpr (Parts == 1) {
+        return in;
+    } else {
+        return detail::as_numbers<T>(in);
+    }
+}
+
 // Where one part of each result goes.
 template <class Out>
 struct complex_places {

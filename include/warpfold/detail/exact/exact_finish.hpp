@@ -118,8 +118,8 @@ WARPFOLD_HD constexpr void subtract_square(std::int64_t* limb, unsigned count, c
     }
 }
 
-// The limbs of exact sums of terms of type T and of their squares, and the special values that were met. The squares
-// have room for three more limbs. Those that a result does not use are null.
+// The limbs of exact sums of terms of type T and of their squares, and the special values that were met. Sums of several
+// parts follow each other. The squares have room for three more limbs. Those that a result does not use are null.
 template <class T>
 struct exact_totals {
     static constexpr unsigned sum_limbs = exact_layout<T, 1>::limbs, square_limbs = exact_layout<T, 2>::limbs;
@@ -135,11 +135,13 @@ WARPFOLD_HD constexpr R canonical_nan() {
     return rounded<R>(nullptr, 0, 0, met_nan);
 }
 
-// Results; R is their type. Each destroys the limbs.
+// Results; R is their type. Each destroys the limbs. `sums`: how many it uses, one for each part of the elements; `parts`
+// of an element: 2 of a complex number.
 template <class R>
 struct finish_sum {
     using result = R;
-    static constexpr bool sum = true, squares = false;
+    static constexpr unsigned parts = 1, sums = 1;
+    static constexpr bool squares = false;
 
     template <class T>
     WARPFOLD_HD constexpr R operator()(const exact_totals<T>& of) const {
@@ -151,7 +153,8 @@ struct finish_sum {
 template <class R>
 struct finish_mean {
     using result = R;
-    static constexpr bool sum = true, squares = false;
+    static constexpr unsigned parts = 1, sums = 1;
+    static constexpr bool squares = false;
 
     template <class T>
     WARPFOLD_HD constexpr R operator()(const exact_totals<T>& of) const {
@@ -174,11 +177,13 @@ struct finish_mean {
     std::uint64_t n;
 };
 
-// (n * squares - sum^2) / (n * (n - less)); NaN if n <= less.
-template <class R>
+// (n * squares - sum^2) / (n * (n - less)); NaN if n <= less. Of complex numbers (Parts = 2) the square of the sum's
+// magnitude is subtracted.
+template <class R, unsigned Parts = 1>
 struct finish_variance {
     using result = R;
-    static constexpr bool sum = true, squares = true;
+    static constexpr unsigned parts = Parts, sums = Parts;
+    static constexpr bool squares = true;
 
     template <class T>
     WARPFOLD_HD constexpr R operator()(const exact_totals<T>& of) const {
@@ -191,9 +196,12 @@ struct finish_variance {
             of.squares[k] = 0;
         }
         to_magnitude(of.squares, count);
-        to_magnitude(of.sum, of.sum_limbs);
         multiply(of.squares, count, n);
-        subtract_square(of.squares, count, of.sum, used_limbs(of.sum, of.sum_limbs));
+        for (unsigned part = 0; part < Parts; ++part) {
+            std::int64_t* const sum = of.sum + part * of.sum_limbs;
+            to_magnitude(sum, of.sum_limbs);
+            subtract_square(of.squares, count, sum, used_limbs(sum, of.sum_limbs));
+        }
         const unsigned used = used_limbs(of.squares, count);
         if (used == 0) {
             return rounded<R>(of.squares, 0, lowest);
@@ -211,7 +219,8 @@ struct finish_variance {
 template <class R>
 struct finish_norm {
     using result = R;
-    static constexpr bool sum = false, squares = true;
+    static constexpr unsigned parts = 1, sums = 0;
+    static constexpr bool squares = true;
 
     template <class T>
     WARPFOLD_HD constexpr R operator()(const exact_totals<T>& of) const {

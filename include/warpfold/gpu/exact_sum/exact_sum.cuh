@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
@@ -332,13 +333,13 @@ __device__ void exact_sum_of_blocks(std::uint64_t n, const Out& out, exact_memor
     }
 }
 
-template <class Kernels, class T, class Out, class... Ins>
+template <class Kernels, class T, class Count, class Out, class... Ins>
 __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, sizeof...(Ins)>,
                                   Kernels::value.resident_blocks)
-    exact_kernel(std::uint64_t n, Out out, exact_memory<T, sizeof...(Ins)>* memory, Ins... ins) {
+    exact_kernel(Count number, Out out, exact_memory<T, sizeof...(Ins)>* memory, Ins... ins) {
     pdl_trigger();
     pdl_wait();
-    exact_sum_of_blocks<Kernels, T>(n, out, memory, ins...);
+    exact_sum_of_blocks<Kernels, T>(number.value(), out, memory, ins...);
 }
 
 struct exact_shape {
@@ -369,25 +370,29 @@ template <gpu_target On>
 struct exact_engine<On> {
     using policy = policy_t<tuning::exact_sum_policy<>, On>;
 
-    template <class T, class... Ins>
-    static T value(const On& on, std::uint64_t n, const char* call, const Ins&... ins) {
+    template <class T, class N, class... Ins>
+    static T value(const On& on, const N& number, const char* call, const Ins&... ins) {
         T got;
+        const auto count = detail::checked_count(number, call);
         const call_device scope;
-        const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
+        const exact_shape shape =
+            shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), count.most);
         const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), sizeof(T), call);
         T* const out = static_cast<T*>(memory.data());
-        launch<T>(on, shape, memory, n, out, call, ins...);
+        launch<T>(on, shape, memory, count, out, call, ins...);
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, out, sizeof(T), cudaMemcpyDeviceToHost, on.stream));
         WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
         return got;
     }
-    template <class T, class Out, class... Ins>
-    static void into(const On& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
+    template <class T, class N, class Out, class... Ins>
+    static void into(const On& on, const N& number, const Out& out, const char* call, const Ins&... ins) {
         detail::check_array(out, 1, call);
+        const auto count = detail::checked_count(number, call);
         const call_device scope;
-        const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
+        const exact_shape shape =
+            shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), count.most);
         const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), 0, call);
-        launch<T>(on, shape, memory, n, out, call, ins...);
+        launch<T>(on, shape, memory, count, out, call, ins...);
     }
 
 private:
@@ -395,12 +400,12 @@ private:
     static std::size_t bytes(const exact_shape& shape) {
         return shape.blocks == 1 ? 0 : exact_memory<T, Factors>::bytes(shape.blocks);
     }
-    template <class T, class Out, class... Ins>
-    static void launch(const On& on, const exact_shape& shape, const call_memory& memory, std::uint64_t n,
+    template <class T, class Count, class Out, class... Ins>
+    static void launch(const On& on, const exact_shape& shape, const call_memory& memory, const Count& count,
                        const Out& out, const char* call, const Ins&... ins) {
-        (detail::check_array(ins, n, call), ...);
-        constexpr auto kernel = &exact_kernel<kernels_of<policy>, T, Out, Ins...>;
-        pdl_launch(properties_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, n, out,
+        (detail::check_array(ins, count.most, call), ...);
+        constexpr auto kernel = &exact_kernel<kernels_of<policy>, T, Count, Out, Ins...>;
+        pdl_launch(properties_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, count, out,
                    static_cast<exact_memory<T, sizeof...(Ins)>*>(memory.slots()), ins...);
     }
 };

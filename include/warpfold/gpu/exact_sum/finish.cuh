@@ -8,6 +8,7 @@
 
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact/exact_complex.hpp"
 #include "warpfold/detail/exact/exact_finish.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/exact_sum/accumulator.cuh"
@@ -19,7 +20,7 @@ namespace warpfold::detail {
 // In global memory, zero between calls.
 template <class T>
 struct exact_finish_memory {
-    exact_limbs<T, 1> sum;
+    exact_limbs<T, 1> sum[2]; // of each part of complex numbers
     exact_limbs<T, 2> squares;
 };
 
@@ -29,10 +30,15 @@ template <class T, class Finish, class Out>
 __global__ void __launch_bounds__(exact_finish_threads)
     exact_finish_kernel(const exact_finish_memory<T>* memory, Finish finish, Out out) {
     using totals = exact_totals<T>;
-    __shared__ std::int64_t sum[totals::sum_limbs], squares[totals::square_limbs + totals::more_limbs];
-    if constexpr (Finish::sum) {
-        for (unsigned k = threadIdx.x; k < totals::sum_limbs; k += exact_finish_threads) {
-            sum[k] = memory->sum.limb[k];
+    __shared__ std::int64_t sum[Finish::sums != 0 ? Finish::sums * totals::sum_limbs : 1];
+    __shared__ std::int64_t squares[totals::square_limbs + totals::more_limbs];
+    unsigned sum_met = 0;
+    if constexpr (Finish::sums != 0) {
+        for (unsigned part = 0; part < Finish::sums; ++part) {
+            for (unsigned k = threadIdx.x; k < totals::sum_limbs; k += exact_finish_threads) {
+                sum[part * totals::sum_limbs + k] = memory->sum[part].limb[k];
+            }
+            sum_met |= static_cast<unsigned>(memory->sum[part].met);
         }
     }
     if constexpr (Finish::squares) {
@@ -42,8 +48,7 @@ __global__ void __launch_bounds__(exact_finish_threads)
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        *out = finish(
-            totals{sum, squares, static_cast<unsigned>(memory->sum.met), static_cast<unsigned>(memory->squares.met)});
+        *out = finish(totals{sum, squares, sum_met, static_cast<unsigned>(memory->squares.met)});
     }
 }
 
@@ -76,11 +81,14 @@ private:
     template <class T, class In, class Out, class Finish>
     static void run(const On& on, const In& in, std::uint64_t n, exact_finish_memory<T>* memory, const Out& out,
                     const Finish& finish) {
-        if constexpr (Finish::sum) {
-            add<T>(on, n, &memory->sum, in);
+        if constexpr (Finish::sums != 0) {
+            for (unsigned part = 0; part < Finish::sums; ++part) {
+                add<T>(on, n, &memory->sum[part], detail::part_of_elements<T, Finish::parts>(in, part));
+            }
         }
         if constexpr (Finish::squares) {
-            add<T>(on, n, &memory->squares, in, in);
+            const auto numbers = detail::all_parts<T, Finish::parts>(in);
+            add<T>(on, Finish::parts * n, &memory->squares, numbers, numbers);
         }
         exact_finish_kernel<T><<<1, exact_finish_threads, 0, on.stream>>>(memory, finish, out);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());

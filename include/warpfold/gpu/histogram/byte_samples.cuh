@@ -38,10 +38,11 @@ struct count_bytes {
 inline constexpr unsigned value_copies = 64;
 
 // Few samples. One warp clears the counts, or waits until they are cleared, while the others count in 32 copies.
-template <class Kernels, class S, class Code, class Counter>
+template <class Kernels, class S, class Count, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.few_bytes_block_threads + 32)
-    histogram_few_values_kernel(const S* in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
+    histogram_few_values_kernel(const S* in, Count number, Code code, Counter* counts, histogram_layout layout,
                                 histogram_control* control) {
+    const std::uint64_t n = number.value();
     constexpr unsigned counting = Kernels::value.few_bytes_block_threads, copies = 32, each = 256 * copies / counting;
     static_assert(counting % 256 == 0 && each % 4 == 0);
     __shared__ uint4 counters[256 * copies / 4];
@@ -106,10 +107,11 @@ __global__ void __launch_bounds__(Kernels::value.few_bytes_block_threads + 32)
     }
 }
 
-template <class Kernels, class In, class Code, class Counter>
+template <class Kernels, class In, class Count, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.resident_blocks)
-    histogram_values_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
+    histogram_values_kernel(In in, Count number, Code code, Counter* counts, histogram_layout layout,
                             histogram_control* control) {
+    const std::uint64_t n = number.value();
     extern __shared__ __align__(16) unsigned char histogram_shared[];
     zero_counts(counts, layout, control);
     auto* const words = reinterpret_cast<unsigned*>(histogram_shared);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "warpfold/detail/bins/channels.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/histogram/byte_samples.cuh"
@@ -161,9 +162,10 @@ template <gpu_target On>
 struct histogram_engine<On> {
     using kernels = kernels_of<policy_t<tuning::histogram_policy<>, On>>;
 
-    template <class In, class Counter, class Of>
-    static void count(const On& on, const In& in, std::uint64_t n, Counter* counts, const Of& of, update mode,
+    template <class In, class N, class Counter, class Of>
+    static void count(const On& on, const In& in, const N& number, Counter* counts, const Of& of, update mode,
                       const char* call) {
+        const std::uint64_t n = detail::checked_count(number, call).most;
         using S = element_t<In>;
         constexpr bool values = sizeof(S) == 1 && std::is_integral_v<S> && Of::channels <= 16;
         const histogram_code<S, Of, values> code{of};
@@ -175,13 +177,16 @@ struct histogram_engine<On> {
         if (values && Of::channels == 1 && std::is_pointer_v<In> && of.bins <= 1024) {
             plan_few_values(plan, facts, n, policy);
         }
-        run(on, in, n, counts, code, mode, plan, call);
+        run(on, in, number, counts, code, mode, plan, call);
     }
 
     // Runs a plan.
-    template <class In, class Counter, class Code>
-    static void run(const On& on, const In& in, std::uint64_t n, Counter* counts, const Code& code, update mode,
+    template <class In, class N, class Counter, class Code>
+    static void run(const On& on, const In& in, const N& number, Counter* counts, const Code& code, update mode,
                     histogram_plan plan, const char* call) {
+        const auto elements = detail::checked_count(number, call);
+        using Count = std::remove_cv_t<decltype(elements)>;
+        const std::uint64_t n = elements.most;
         detail::check_array(in, n, call);
         detail::check_array(counts, code.of.bins, call);
         check_edge_arrays(code.of, call);
@@ -198,37 +203,40 @@ struct histogram_engine<On> {
         if constexpr (Code::values && Code::channels == 1 && std::is_pointer_v<In>) {
             if (plan.method == histogram_method::few) {
                 histogram_few_values_kernel<kernels>
-                    <<<plan.blocks, kernels::value.few_bytes_block_threads + 32, 0, on.stream>>>(in, n, code, counts,
-                                                                                                 plan.layout, control);
+                    <<<plan.blocks, kernels::value.few_bytes_block_threads + 32, 0, on.stream>>>(
+                        in, elements, code, counts, plan.layout, control);
                 WARPFOLD_CHECK_CUDA(cudaGetLastError());
                 return;
             }
         }
         if constexpr (Code::values && Code::channels == 1) {
-            const auto kernel = histogram_values_kernel<kernels, In, Code, Counter>;
+            const auto kernel = histogram_values_kernel<kernels, In, Count, Code, Counter>;
             constexpr unsigned shared = 256 * value_copies * 4;
             need_shared(kernel, shared);
-            kernel<<<plan.blocks, threads, shared, on.stream>>>(in, n, code, counts, plan.layout, control);
+            kernel<<<plan.blocks, threads, shared, on.stream>>>(in, elements, code, counts, plan.layout, control);
         } else if (plan.method == histogram_method::whole) {
-            const auto kernel = histogram_kernel<kernels, In, Code, Counter>;
+            const auto kernel = histogram_kernel<kernels, In, Count, Code, Counter>;
             need_shared(kernel, plan.shared);
-            kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout, control);
+            kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, elements, code, counts, plan.layout, control);
         } else if constexpr (!Code::values) {
             if (plan.method == histogram_method::packed) {
-                const auto kernel = histogram_packed_kernel<kernels, In, Code, Counter>;
+                const auto kernel = histogram_packed_kernel<kernels, In, Count, Code, Counter>;
                 need_shared(kernel, plan.shared);
-                kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
+                kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, elements, code, counts, plan.layout);
             } else {
                 histogram_direct_kernel<kernels>
-                    <<<plan.blocks, threads, plan.shared, on.stream>>>(in, n, code, counts, plan.layout);
+                    <<<plan.blocks, threads, plan.shared, on.stream>>>(in, elements, code, counts, plan.layout);
             }
         }
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }
 
-    template <class In, class Weights, class Sum, class Of>
-    static void weigh(const On& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, const Of& of,
+    template <class In, class Weights, class N, class Sum, class Of>
+    static void weigh(const On& on, const In& in, const Weights& weights, const N& number, Sum* sums, const Of& of,
                       update mode, const char* call) {
+        const auto elements = detail::checked_count(number, call);
+        using Count = std::remove_cv_t<decltype(elements)>;
+        const std::uint64_t n = elements.most;
         detail::check_array(in, n, call);
         detail::check_array(weights, n, call);
         detail::check_array(sums, of.bins, call);
@@ -257,9 +265,9 @@ struct histogram_engine<On> {
             return;
         }
         const call_memory memory(on, inside && plan.blocks > 1 ? sizeof(histogram_control) : 0, 0, call);
-        const auto kernel = weighted_histogram_kernel<kernels, In, Weights, Of, Sum>;
+        const auto kernel = weighted_histogram_kernel<kernels, In, Weights, Count, Of, Sum>;
         need_shared(kernel, plan.shared);
-        kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, weights, n, of, sums, plan.layout,
+        kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, weights, elements, of, sums, plan.layout,
                                                                  static_cast<histogram_control*>(memory.slots()));
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }

@@ -67,10 +67,11 @@ struct count_by_edge_table {
     unsigned first;
 };
 
-template <class Kernels, class In, class Code, class Counter>
+template <class Kernels, class In, class Count, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.resident_blocks)
-    histogram_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout,
+    histogram_kernel(In in, Count number, Code code, Counter* counts, histogram_layout layout,
                      histogram_control* control) {
+    const std::uint64_t n = number.value();
     extern __shared__ __align__(16) unsigned char histogram_shared[];
     detail::load_bins(code.of);
     zero_counts(counts, layout, control);
@@ -166,9 +167,10 @@ struct count_packed {
     unsigned run = 0;
 };
 
-template <class Kernels, class In, class Code, class Counter>
+template <class Kernels, class In, class Count, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.packed_resident_blocks)
-    histogram_packed_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
+    histogram_packed_kernel(In in, Count number, Code code, Counter* counts, histogram_layout layout) {
+    const std::uint64_t n = number.value();
     extern __shared__ __align__(16) unsigned char histogram_shared[];
     detail::load_bins(code.of);
     const histogram_share share(layout, code.count());
@@ -209,9 +211,10 @@ struct add_to_global {
 
 // Adds to global memory: layout.part_codes counters in each of layout.parts passes over the samples, so that they stay
 // in the L2 cache. layout.copies counters in shared memory are claimed by the first bins.
-template <class Kernels, class In, class Code, class Counter>
+template <class Kernels, class In, class Count, class Code, class Counter>
 __global__ void __launch_bounds__(Kernels::value.block_threads)
-    histogram_direct_kernel(In in, std::uint64_t n, Code code, Counter* counts, histogram_layout layout) {
+    histogram_direct_kernel(In in, Count number, Code code, Counter* counts, histogram_layout layout) {
+    const std::uint64_t n = number.value();
     extern __shared__ __align__(16) unsigned char histogram_shared[];
     detail::load_bins(code.of);
     owned_counters owned(reinterpret_cast<unsigned*>(histogram_shared), layout.copies);
@@ -231,10 +234,11 @@ __global__ void __launch_bounds__(Kernels::value.block_threads)
 }
 
 // Sums of weights, in shared memory if layout.part_codes is not 0.
-template <class Kernels, class In, class Weights, class Of, class Sum>
+template <class Kernels, class In, class Weights, class Count, class Of, class Sum>
 __global__ void __launch_bounds__(Kernels::value.block_threads)
-    weighted_histogram_kernel(In in, Weights weights, std::uint64_t n, Of of, Sum* sums, histogram_layout layout,
+    weighted_histogram_kernel(In in, Weights weights, Count number, Of of, Sum* sums, histogram_layout layout,
                               histogram_control* control) {
+    const std::uint64_t n = number.value();
     extern __shared__ __align__(16) unsigned char histogram_shared[];
     detail::load_bins(of);
     const auto add = [](Sum* to, const Sum& more) {

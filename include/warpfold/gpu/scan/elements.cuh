@@ -53,7 +53,13 @@ struct scan_elements {
 
     scan_elements(const In& in_, const Out& out_, const Map& map_, const Op& op_, const Options& options_,
                   std::uint64_t n_)
-        : in(in_), out(out_), map(map_), op(op_), options(options_), n(n_) {
+        : in(in_), out(out_), map(map_), op(op_), options(options_) {
+        set_count(n_);
+    }
+
+    // The number of elements, from which the alignment of a reversed scan follows.
+    __host__ __device__ void set_count(std::uint64_t n_) {
+        n = n_;
         if constexpr (std::is_pointer_v<Out>) {
             shift = shift_of(out + (Options::reverse ? n : 0));
             out_runs = aligned(out + (Options::reverse ? n : 0), shift);
@@ -247,7 +253,7 @@ private:
     }
     // How many elements before `from` (behind it, in reversed order) an address is aligned to a run; 0 where none is.
     template <class X>
-    static unsigned shift_of(const X* from) {
+    __host__ __device__ static unsigned shift_of(const X* from) {
         const auto address = reinterpret_cast<std::uintptr_t>(from);
         if (address % sizeof(X) != 0) {
             return 0;
@@ -256,7 +262,7 @@ private:
         return Options::reverse ? (run - elements) % run : elements;
     }
     template <class X>
-    static bool aligned(const X* from, unsigned shift) {
+    __host__ __device__ static bool aligned(const X* from, unsigned shift) {
         const auto address = reinterpret_cast<std::uintptr_t>(from);
         const std::uintptr_t moved = Options::reverse ? address + shift * sizeof(X) : address - shift * sizeof(X);
         return moved % access_width(run * sizeof(X)) == 0;

@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     pdl_trigger();
     pdl_wait();
     Plan own = plan;
-    own.elements.n = plan.count.value();
+    own.elements.set_count(plan.count.value());
     const std::uint64_t size = Plan::layout::of_block * plan.rows_of_warp;
-    own.tiles = static_cast<unsigned>((own.elements.n + plan.elements.shift + size - 1) / size);
+    own.tiles = static_cast<unsigned>((own.elements.n + own.elements.shift + size - 1) / size);
     if (own.elements.n != 0 && blockIdx.x < own.tiles) {
         scan_one_tile(own, own.tiles);
     }
@@ -103,7 +103,9 @@ void launch_general(const gpu& on, const Policy& policy, const Elements& element
                     const char* call) {
     using Plan = general_plan<kernels_of<Policy>, Elements>;
     using layout = typename Plan::layout;
-    const std::uint64_t all = elements.n + elements.shift;
+    // Reversed, the shift depends on the number.
+    constexpr bool shift_unknown = is_count_at_v<Count> && Elements::options_type::reverse;
+    const std::uint64_t all = elements.n + (shift_unknown ? layout::run - 1 : elements.shift);
     const unsigned tiles = checked_tiles(layout::tiles_of(policy, all), call);
     const call_memory memory(on, Plan::prefix_type::bytes(tiles), 0, call);
     const Plan plan{elements, memory.slots(), layout::rows_of(policy, all)};

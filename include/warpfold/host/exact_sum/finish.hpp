@@ -6,6 +6,7 @@
 
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact/exact_complex.hpp"
 #include "warpfold/detail/exact/exact_finish.hpp"
 #include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/host/core/target.hpp"
@@ -19,17 +20,20 @@ struct exact_finish_engine<host> {
     static typename Finish::result value(const host& on, const In& in, std::uint64_t n, const Finish& finish,
                                          const char* /*call*/) {
         using totals = exact_totals<T>;
-        std::int64_t sum[Finish::sum ? totals::sum_limbs : 1];
+        std::int64_t sum[Finish::sums != 0 ? Finish::sums * totals::sum_limbs : 1];
         std::int64_t squares[Finish::squares ? totals::square_limbs + totals::more_limbs : 1];
         totals of{sum, squares, 0, 0};
-        if constexpr (Finish::sum) {
-            long_accumulator<T, 1> total;
-            add_on_host<T>(on, n, total, in);
-            of.sum_met = total.copy_to(sum);
+        if constexpr (Finish::sums != 0) {
+            for (unsigned part = 0; part < Finish::sums; ++part) {
+                long_accumulator<T, 1> total;
+                add_on_host<T>(on, n, total, detail::part_of_elements<T, Finish::parts>(in, part));
+                of.sum_met |= total.copy_to(sum + part * totals::sum_limbs);
+            }
         }
         if constexpr (Finish::squares) {
             long_accumulator<T, 2> total;
-            add_on_host<T>(on, n, total, in, in);
+            const auto numbers = detail::all_parts<T, Finish::parts>(in);
+            add_on_host<T>(on, Finish::parts * n, total, numbers, numbers);
             of.squares_met = total.copy_to(squares);
         }
         return finish(of);

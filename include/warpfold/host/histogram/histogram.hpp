@@ -14,6 +14,7 @@
 
 #include "warpfold/detail/bins/channels.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
@@ -308,9 +309,10 @@ void check_edges(const Of& of, const char* call) {
 
 template <>
 struct histogram_engine<host> {
-    template <class In, class Counter, class Of>
-    static void count(const host& on, const In& in, std::uint64_t n, Counter* counts, Of of, update mode,
+    template <class In, class N, class Counter, class Of>
+    static void count(const host& on, const In& in, const N& number, Counter* counts, Of of, update mode,
                       const char* call) {
+        const std::uint64_t n = detail::checked_count(number, call).value();
         detail::check_array(in, n, call);
         detail::check_array(counts, of.bins, call);
         check_edges(of, call);
@@ -344,9 +346,10 @@ struct histogram_engine<host> {
 
     // Samples are divided into pieces that depend only on their number and on the bins. Each piece is summed in order,
     // and the pieces are added in order.
-    template <class In, class Weights, class Sum, class Of>
-    static void weigh(const host& on, const In& in, const Weights& weights, std::uint64_t n, Sum* sums, Of of,
+    template <class In, class Weights, class N, class Sum, class Of>
+    static void weigh(const host& on, const In& in, const Weights& weights, const N& number, Sum* sums, Of of,
                       update mode, const char* call) {
+        const std::uint64_t n = detail::checked_count(number, call).value();
         detail::check_array(in, n, call);
         detail::check_array(weights, n, call);
         detail::check_array(sums, of.bins, call);

@@ -169,6 +169,14 @@ void define_calls(nb::module_& m) {
             wg::run(a.at, [&](const warpfold::gpu& on) { wg::exact_dot(on, a.of, b.of, out.of); });
         },
         nb::arg("a"), nb::arg("b"), nb::arg("out"));
+    m.def(
+        "exact_moment",
+        [](int which, const device_array& in, const device_array* imag, std::uint64_t less, const device_array& out) {
+            wg::run(in.at, [&](const warpfold::gpu& on) {
+                wg::exact_moment(on, static_cast<warpfold::python::moment>(which), in.of, wg::of(imag), less, out.of);
+            });
+        },
+        nb::arg("which"), nb::arg("a"), nb::arg("imag").none(), nb::arg("less"), nb::arg("out"));
 }
 
 void define_bins(nb::module_& m) {
