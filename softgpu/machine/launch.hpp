@@ -131,7 +131,8 @@ public:
 
 // Links the units of one program, as nvlink does for machine code: each can then use the visible functions and variables of
 // all. No unit may have been used before. `names`: one a unit, for messages. Units are to be destroyed together. NVIDIA's
-// library for launches by kernels is removed from `units`. Throws link_error, and ptx::error where a unit does not parse.
+// library for launches by kernels is removed from `units`; a unit of ours for grid groups is added where one is needed.
+// Throws link_error, and ptx::error where a unit does not parse.
 void link(std::vector<std::unique_ptr<module>>& units, std::vector<std::string> names);
 
 struct launch_request {

@@ -39,6 +39,17 @@ def total(x, out):
 
 
 @cuda.jit
+def shift_twice(x):
+    grid = cuda.cg.this_grid()
+    i = cuda.grid(1)
+    for _ in range(2):
+        value = x[(i + 1) % x.size]
+        grid.sync()
+        x[i] = value
+        grid.sync()
+
+
+@cuda.jit
 def race(x, out):
     shared = cuda.shared.array(128, float32)
     t = cuda.threadIdx.x
@@ -66,6 +77,9 @@ def main():
     assert np.array_equal(on_device.copy_to_host(), 2 * x)
     assert add_all(np.arange(100, dtype=np.float64)) == 4950
     assert np.array_equal(add(x, x), 2 * x)
+    ring = cuda.to_device(x[:256])
+    shift_twice[4, 64](ring)
+    assert np.array_equal(ring.copy_to_host(), np.roll(x[:256], -2))
     if sys.argv[1:] == ["race"]:
         race[1, 128](on_device, cuda.device_array(128, np.float32))
         cuda.synchronize()

@@ -128,8 +128,7 @@ struct program_code {
     std::vector<local_address> local_addresses;
     std::uint32_t local_bytes = 0; // of each call, in each thread
     std::uint32_t frame_bytes = 0;
-    std::uint32_t address_registers = 0; // numbers given to those of loads and stores
-    bool uses_grid_workspace = false;
+    std::uint32_t address_registers = 0;           // numbers given to those of loads and stores
     std::vector<std::uint32_t> block_instructions; // PTX instructions of each basic block
     // Of code that is traced: machine instructions of each basic block, and the pieces of straight code.
     std::vector<observe::instruction_mix> block_mixes;

@@ -6,6 +6,7 @@
 
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/demangle.hpp"
+#include "softgpu/machine/grid_groups.hpp"
 #include "softgpu/machine/module/loaded_module.hpp"
 
 namespace softgpu::machine {
@@ -21,6 +22,11 @@ bool is_device_runtime(const ptx::module& m) {
     return std::ranges::any_of(m.functions, [](const ptx::function& f) {
         return f.has_body && (f.name == "cudaLaunchDeviceV2" || f.name == "__cudaCDP2LaunchDeviceV2");
     });
+}
+
+bool wants_grid_groups(const ptx::module& m) {
+    return std::ranges::any_of(
+        m.functions, [](const ptx::function& f) { return !f.has_body && f.name.starts_with(grid_group_prefix); });
 }
 
 bool comes_from_elsewhere(std::string_view function) {
@@ -114,6 +120,7 @@ private:
 
 void link(std::vector<std::unique_ptr<module>>& units, std::vector<std::string> names) {
     const auto group = std::make_shared<link_group>();
+    bool adds_grid_groups = false;
     for (std::size_t k = 0; k < units.size();) {
         module::implementation& unit = units[k]->inside();
         unit.parse_outline();
@@ -121,6 +128,11 @@ void link(std::vector<std::unique_ptr<module>>& units, std::vector<std::string> 
             units.erase(units.begin() + static_cast<std::ptrdiff_t>(k));
             names.erase(names.begin() + static_cast<std::ptrdiff_t>(k));
             continue;
+        }
+        if (!adds_grid_groups && wants_grid_groups(*unit.parsed)) {
+            adds_grid_groups = true;
+            units.push_back(std::make_unique<module>(std::string(grid_group_functions()), *unit.memory));
+            names.emplace_back("the software GPU's grid groups");
         }
         unit.linked = group;
         group->units.push_back(&unit);

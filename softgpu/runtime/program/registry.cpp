@@ -6,6 +6,7 @@
 #include <set>
 
 #include "softgpu/machine/demangle.hpp"
+#include "softgpu/machine/grid_groups.hpp"
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
@@ -324,7 +325,7 @@ void registry::load_text(fat_binary& binary, context& gpu) {
             names.push_back("unit " + std::to_string(names.size() + 1));
             here.modules.push_back(make_module(binary, gpu, std::string(unit)));
         }
-        if (names.size() > 1) {
+        if (names.size() > 1 || binary.text.find(machine::grid_group_prefix) != std::string::npos) {
             machine::link(here.modules, names);
         }
     } catch (const ptx::error& wrong) {

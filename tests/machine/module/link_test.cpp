@@ -2,6 +2,7 @@
 // Several modules as one program: which definition a name stands for, and what is said where there is none or two.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,16 +47,24 @@ public:
     machine::variable_place variable(std::size_t unit, const char* name) { return all_[unit]->find_variable(name); }
 
     std::vector<std::uint32_t> run(std::size_t unit, const char* name, std::uint32_t dynamic_shared_bytes = 0) {
-        const memory::address out = memory_.allocate(16, memory::allocation_kind::device, "out");
+        machine::launch_request request;
+        request.dynamic_shared_bytes = dynamic_shared_bytes;
+        return run(unit, name, request, 4);
+    }
+
+    // The words that the kernel has written; `error`: its message.
+    std::vector<std::uint32_t> run(std::size_t unit, const char* name, machine::launch_request request,
+                                   std::size_t count, const std::string& error = "") {
+        const memory::address out = memory_.allocate(count * 4, memory::allocation_kind::device, "out");
+        std::memset(reinterpret_cast<void*>(out), 0, count * 4);
         const machine::kernel* const k = all_[unit]->find_kernel(name);
         EXPECT_NE(k, nullptr);
-        machine::launch_request request;
         request.parameters = reinterpret_cast<const std::byte*>(&out);
-        request.dynamic_shared_bytes = dynamic_shared_bytes;
         const machine::launch_result result = machine::launch(*all_[unit], *k, request);
-        EXPECT_EQ(result.error.message, "");
+        EXPECT_EQ(result.error.message.substr(0, error.size()), error);
+        EXPECT_EQ(result.error.message.empty(), error.empty()) << result.error.message;
         const auto* const words = reinterpret_cast<const std::uint32_t*>(out);
-        std::vector<std::uint32_t> seen(words, words + 4);
+        std::vector<std::uint32_t> seen(words, words + count);
         memory_.release(out);
         return seen;
     }
@@ -163,6 +172,94 @@ TEST(Link, TheLibraryForLaunchesByKernelsIsLeftOut) {
              declared("nobody_knows") + function(".visible", "cudaLaunchDeviceV2", 0)});
     EXPECT_EQ(u.count(), 1u);
     EXPECT_EQ(u.run(0, "k"), (words{1, 2, 3, 4}));
+}
+
+constexpr const char* grid_groups =
+    ".extern .func (.param .b64 h) cudaCGGetIntrinsicHandle(.param .b32 s)\n;\n"
+    ".extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 h, .param .b32 f)\n;\n";
+
+// Leaves the handle of a group of this scope in %rd1.
+std::string handle_of(const std::string& scope) {
+    return "{ .param .b32 s; .param .b64 h; st.param.b32 [s], " + scope +
+           "; call (h), cudaCGGetIntrinsicHandle, (s); ld.param.b64 %rd1, [h]; }\n";
+}
+constexpr const char* synchronize =
+    "{ .param .b64 h; .param .b32 f; .param .b32 r; st.param.b64 [h], %rd1;\n"
+    "st.param.b32 [f], 0; call (r), cudaCGSynchronize, (h, f); ld.param.b32 %r9, [r]; }\n";
+
+// In each of three rounds every thread adds 1 to word 0, and to its own word what it then reads there.
+std::string rounds(const std::string& scope) {
+    return std::string(grid_groups) +
+           kernel("k", "ld.param.u64 %rd0, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y; mov.u32 %r3, %nctaid.x;\n"
+                       "mad.lo.u32 %r1, %r2, %r3, %r1; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
+                       "mad.lo.u32 %r1, %r1, %r2, %r3; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd0;\n"
+                       "mov.u32 %r4, 0; mov.u32 %r5, 0;\n" +
+                           handle_of(scope) + "again: red.global.add.u32 [%rd0], 1;\n" + synchronize +
+                           "ld.global.u32 %r6, [%rd0]; add.u32 %r5, %r5, %r6;\n" + synchronize +
+                           "add.u32 %r4, %r4, 1; { .reg .pred q; setp.lt.u32 q, %r4, 3; @q bra again; }\n"
+                           "st.global.u32 [%rd2+4], %r5; ret;\n");
+}
+
+machine::launch_request of_shape(const machine::extent& grid, const machine::extent& block, bool cooperative) {
+    machine::launch_request request;
+    request.grid = grid;
+    request.block = block;
+    request.cooperative = cooperative;
+    return request;
+}
+
+TEST(Link, GridGroupsOfTheDeviceRuntime) {
+    for (const unsigned workers : {1u, 2u}) {
+        units u({rounds("1")});
+        EXPECT_EQ(u.count(), 2u);
+        machine::launch_request request = of_shape({5, 3, 1}, {64, 1, 1}, true);
+        request.workers = workers;
+        words expected(1 + 15 * 64, 960 * (1 + 2 + 3));
+        expected[0] = 3 * 960;
+        EXPECT_EQ(u.run(0, "k", request, expected.size()), expected);
+        request.seed = 7;
+        request.workers = 1;
+        EXPECT_EQ(u.run(0, "k", request, expected.size()), expected);
+    }
+}
+
+// Then there is no group to wait for, and a thread that waits nonetheless ends its kernel.
+TEST(Link, GridGroupsNeedACooperativeLaunch) {
+    const std::string tells = kernel("t", handle_of("1") + "cvt.u32.u64 %r1, %rd1; shr.u64 %rd1, %rd1, 32;\n"
+                                                           "cvt.u32.u64 %r2, %rd1; mov.u32 %r3, 0; mov.u32 %r4, 0;\n");
+    units u({rounds("1") + tells});
+    EXPECT_EQ(u.run(0, "t"), (words{0, 0, 0, 0}));
+    u.run(0, "k", of_shape({2, 1, 1}, {32, 1, 1}, false), 65, "kernel k");
+    units other({rounds("2")}); // a scope that is not the grid's
+    other.run(0, "k", of_shape({2, 1, 1}, {32, 1, 1}, true), 65, "kernel k");
+}
+
+TEST(Link, SizeAndRankOfGridGroups) {
+    units u(
+        {".extern .func (.param .b32 r) cudaCGGetSize(.param .b64 t, .param .b64 g, .param .b64 h)\n;\n"
+         ".extern .func (.param .b32 r) cudaCGGetRank(.param .b64 t, .param .b64 g, .param .b64 h)\n;\n" +
+         kernel("k", "ld.param.u64 %rd0, [p]; mov.u32 %r1, %clock; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ctaid.y;\n"
+                     "mad.lo.u32 %r2, %r3, 2, %r2; mov.u32 %r3, %ctaid.z; mad.lo.u32 %r2, %r3, 6, %r2;\n"
+                     "mov.u32 %r3, %tid.x; mov.u32 %r4, %tid.y; mad.lo.u32 %r3, %r4, 4, %r3; mov.u32 %r4, %tid.z;\n"
+                     "mad.lo.u32 %r3, %r4, 8, %r3; mad.lo.u32 %r2, %r2, 16, %r3; mul.wide.u32 %rd1, %r2, 16;\n"
+                     "add.u64 %rd1, %rd1, %rd0; add.u64 %rd2, %rd1, 4; add.u64 %rd3, %rd1, 8; add.u64 %rd4, %rd1, 12;\n"
+                     "{ .param .b64 a; .param .b64 b; .param .b64 h; .param .b32 r; st.param.b64 [a], %rd1;\n"
+                     "st.param.b64 [b], %rd2; st.param.b64 [h], 0; call (r), cudaCGGetSize, (a, b, h); }\n"
+                     "{ .param .b64 a; .param .b64 b; .param .b64 h; .param .b32 r; st.param.b64 [a], %rd3;\n"
+                     "st.param.b64 [b], %rd4; st.param.b64 [h], 0; call (r), cudaCGGetRank, (a, b, h); } ret;\n")});
+    constexpr std::uint32_t threads = 2 * 3 * 2 * 16;
+    words expected;
+    for (std::uint32_t k = 0; k < threads; ++k) {
+        expected.insert(expected.end(), {threads, 1, k, 0});
+    }
+    EXPECT_EQ(u.run(0, "k", of_shape({2, 3, 2}, {4, 2, 2}, true), expected.size()), expected);
+}
+
+TEST(Link, GridGroupsOfTheProgramItself) {
+    units u({std::string(".extern .func (.param .b32 v) cudaCGOwn()\n;\n") +
+                 kernel("k", call("cudaCGOwn", 1) + "mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;\n"),
+             function(".visible", "cudaCGOwn", 6)});
+    EXPECT_EQ(u.run(0, "k"), (words{6, 0, 0, 0}));
 }
 
 TEST(Demangled, NamesOfOneUnit) {

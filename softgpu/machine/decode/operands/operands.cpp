@@ -137,9 +137,7 @@ place operand_layout::special_place(const operand& o, unsigned bytes) {
         throw ptx::error(o.where, "special register '" + o.name + "' is 32 bits wide");
     }
     switch (s.what) {
-    case special::kind::by_launch:
-        code_.uses_grid_workspace = code_.uses_grid_workspace || o.name.starts_with("%envreg");
-        return constants_.of(static_cast<uniform>(s.value), bytes);
+    case special::kind::by_launch: return constants_.of(static_cast<uniform>(s.value), bytes);
     case special::kind::by_lane: return constants_.by_lane(o.name, [&](unsigned l) { return lane_value(s.value, l); });
     case special::kind::by_warp: {
         const auto what = static_cast<per_warp>(s.value);

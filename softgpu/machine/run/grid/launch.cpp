@@ -119,7 +119,7 @@ launch_result launch(module& owner, const kernel& k, const launch_request& reque
                 inside.memory->allocate(k.facts.parameter_bytes, memory::allocation_kind::constant, "(parameters)");
             std::memcpy(reinterpret_cast<void*>(state.constant_base), request.parameters, k.facts.parameter_bytes);
         }
-        if (code->uses_grid_workspace && request.cooperative) {
+        if (request.cooperative) {
             // As the driver lays it out: its size, then the barrier's counter.
             const std::uint32_t workspace[2] = {sizeof(workspace), 0};
             state.grid_workspace =
