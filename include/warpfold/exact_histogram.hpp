@@ -9,7 +9,7 @@
 // Sums are of their type, or double. With update::add the value that a sum has is one of the terms. Special values are
 // those of exact_sum.hpp: the sum of a bin without samples is +0.
 //
-// Cost: O(n) for even bins, O(n log bins) for edges; each sample adds three integers. On a GPU two launches, two more for
+// Cost: O(n) for even bins, O(n log bins) for edges; each sample adds up to three integers. On a GPU two launches, two more for
 // each 2^30 samples behind the first, and a workspace of exact_histogram_workspace<Sum>(bins) bytes: 104 for each bin of
 // float, 560 of double. The host uses as much for each thread, of at most 256 MiB in all.
 #pragma once
