@@ -129,6 +129,111 @@ TEST_F(link_test, the_device_runtime_is_accepted) {
     EXPECT_EQ(cuLinkDestroy(s), result::success);
 }
 
+// As Numba has it: one unit, and the functions of grid groups from the device runtime.
+TEST_F(link_test, grid_groups) {
+    std::string unit = R"(.version 8.0
+.target sm_75
+.address_size 64
+.extern .func (.param .b64 h) cudaCGGetIntrinsicHandle(.param .b32 s);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 h, .param .b32 f);
+.visible .entry meet(.param .u64 p)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    .param .b32 scope;
+    .param .b64 handle;
+    .param .b32 flags;
+    .param .b32 result;
+    ld.param.u64 %rd1, [p];
+    red.global.add.u32 [%rd1], 1;
+    st.param.b32 [scope], 1;
+    call (handle), cudaCGGetIntrinsicHandle, (scope);
+    ld.param.b64 %rd2, [handle];
+    st.param.b64 [handle], %rd2;
+    st.param.b32 [flags], 0;
+    call (result), cudaCGSynchronize, (handle, flags);
+    ld.global.u32 %r1, [%rd1];
+    mov.u32 %r2, %ctaid.x;
+    mul.wide.u32 %rd3, %r2, 4;
+    add.u64 %rd3, %rd3, %rd1;
+    st.global.u32 [%rd3+4], %r1;
+    ret;
+}
+)";
+    std::string archive = "!<arch>\n//\ncuda_device_runtime.o/\n machine code";
+    link_state* s = nullptr;
+    void* code = nullptr;
+    library* module = nullptr;
+    function* meet = nullptr;
+    device_address p = 0;
+    ASSERT_EQ(cuLinkCreate_v2(0, nullptr, nullptr, &s), result::success);
+    ASSERT_EQ(cuLinkAddData_v2(s, driver_ptx, unit.data(), unit.size() + 1, "u", 0, nullptr, nullptr), result::success);
+    ASSERT_EQ(cuLinkAddData_v2(s, driver_library, archive.data(), archive.size(), "a", 0, nullptr, nullptr),
+              result::success);
+    ASSERT_EQ(cuLinkComplete(s, &code, nullptr), result::success);
+    ASSERT_EQ(cuModuleLoadData(&module, code), result::success);
+    ASSERT_EQ(cuLinkDestroy(s), result::success);
+    ASSERT_EQ(cuModuleGetFunction(&meet, module, "meet"), result::success);
+    ASSERT_EQ(cuMemAlloc_v2(&p, 20), result::success);
+    ASSERT_EQ(cuMemsetD32_v2(p, 0, 5), result::success);
+    void* arguments[] = {&p};
+    ASSERT_EQ(cuLaunchCooperativeKernel(meet, 4, 1, 1, 32, 1, 1, 0, nullptr, arguments), result::success);
+    std::vector<std::uint32_t> got(5);
+    ASSERT_EQ(cuMemcpyDtoH_v2(got.data(), p, 20), result::success);
+    EXPECT_EQ(got, std::vector<std::uint32_t>(5, 128));
+}
+
+// Kernels that use many registers: one without a limit, one with a limit of its own, one with launch bounds.
+std::string many_registers() {
+    std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n// .entry in a comment {\n";
+    for (const std::string header :
+         {".visible .entry free(.param .u64 p)\n", ".visible .entry bound(.param .u64 p)\n.maxnreg 56\n",
+          ".visible .entry sized(.param .u64 p)\n.maxntid 128, 1, 1\n"}) {
+        text += header + "{\n.reg .f32 %f<100>;\n.reg .b64 %rd;\nld.param.u64 %rd, [p];\n";
+        for (int k = 0; k < 100; ++k) {
+            text += "ld.volatile.global.f32 %f" + std::to_string(k) + ", [%rd];\n";
+        }
+        for (int k = 0; k < 100; ++k) {
+            text += "st.volatile.global.f32 [%rd], %f" + std::to_string(k) + ";\n";
+        }
+        text += "ret;\n}\n";
+    }
+    return text;
+}
+
+std::vector<int> registers_of(const void* code, unsigned count = 0, const jit_option* names = nullptr,
+                              void** values = nullptr) {
+    library* module = nullptr;
+    EXPECT_EQ(cuModuleLoadDataEx(&module, code, count, names, values), result::success);
+    std::vector<int> registers;
+    for (const char* const name : {"free", "bound", "sized"}) {
+        function* kernel = nullptr;
+        EXPECT_EQ(cuModuleGetFunction(&kernel, module, name), result::success);
+        EXPECT_EQ(cuFuncGetAttribute(&registers.emplace_back(), driver_function_attribute::registers, kernel),
+                  result::success);
+    }
+    return registers;
+}
+
+TEST_F(link_test, a_limit_of_registers) {
+    std::string text = many_registers();
+    const std::vector<int> without = registers_of(text.data());
+    EXPECT_GT(without[0], 80);
+    EXPECT_EQ(without[1], 56);
+    EXPECT_EQ(without[2], without[0]);
+    const std::vector<int> limited{40, 56, without[2]};
+    const jit_option names[] = {jit_option::info_log_bytes, jit_option::max_registers};
+    void* values[] = {nullptr, reinterpret_cast<void*>(40)};
+    EXPECT_EQ(registers_of(text.data(), 2, names, values), limited);
+    link_state* s = nullptr;
+    void* code = nullptr;
+    ASSERT_EQ(cuLinkCreate_v2(2, names, values, &s), result::success);
+    ASSERT_EQ(cuLinkAddData_v2(s, driver_ptx, text.data(), text.size() + 1, "u", 0, nullptr, nullptr), result::success);
+    ASSERT_EQ(cuLinkComplete(s, &code, nullptr), result::success);
+    EXPECT_EQ(registers_of(code), limited);
+    EXPECT_EQ(cuLinkDestroy(s), result::success);
+}
+
 // As Numba declares functions of the C ABI that return nothing.
 TEST_F(link_test, a_function_that_its_caller_declares_with_a_result) {
     std::string with_result = R"(.version 8.0
@@ -183,7 +288,8 @@ TEST_F(link_test, two_units_by_the_stand_in) {
         return reinterpret_cast<int (*)(Arguments...)>(::dlsym(linker, name))(arguments...);
     };
     link_session* s = nullptr;
-    ASSERT_EQ(call("nvJitLinkCreate", &s, std::uint32_t{0}, static_cast<const char**>(nullptr)), 0);
+    const char* options[] = {"-arch=sm_90", "-maxrregcount=40"};
+    ASSERT_EQ(call("nvJitLinkCreate", &s, std::uint32_t{2}, static_cast<const char**>(options)), 0);
     EXPECT_NE(call("nvJitLinkAddData", s, linker_lto, static_cast<const void*>("x"), std::size_t{1}, "l"), 0);
     std::size_t bytes = 0;
     ASSERT_EQ(call("nvJitLinkGetErrorLogSize", s, &bytes), 0);
@@ -205,6 +311,7 @@ TEST_F(link_test, two_units_by_the_stand_in) {
     ASSERT_EQ(call("nvJitLinkDestroy", &s), 0);
     EXPECT_EQ(s, nullptr);
     expect_triples(code.data());
+    EXPECT_NE(code.find(".maxnreg 40\n{"), std::string::npos) << code;
 }
 
 } // namespace

@@ -141,6 +141,7 @@ enum class driver_function_attribute : int {
 
 // CUjit_option, of which these are read.
 enum class jit_option : int {
+    max_registers = 0,
     info_log = 3,
     info_log_bytes = 4,
     error_log = 5,

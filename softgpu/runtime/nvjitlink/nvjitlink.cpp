@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // A stand-in for NVIDIA's libnvJitLink: takes units of PTX and gives, in the place of machine code, a text that our driver loads
 // as a module. LTO-IR cannot be linked here.
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "softgpu/runtime/cards/cards.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "softgpu/runtime/program/register_limit.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
@@ -24,6 +27,7 @@ enum class link_input : int { none = 0, machine_code = 1, ptx = 2, lto = 3, fat_
 // The object behind nvJitLinkHandle.
 struct link_session {
     std::vector<std::string> units;
+    unsigned most_registers = 0; // of a thread; 0: any
     std::string linked;
     std::string errors;
 };
@@ -75,9 +79,17 @@ link_result give(const std::string& text, void* out) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// The options are for a compiler.
-link_result nvJitLinkCreate(link_session** out, std::uint32_t, const char**) {
+// Other options are for a compiler.
+link_result nvJitLinkCreate(link_session** out, std::uint32_t count, const char** options) {
     *out = new (std::nothrow) link_session;
+    for (std::uint32_t i = 0; *out != nullptr && i < count; ++i) {
+        constexpr std::string_view limit = "-maxrregcount=";
+        const std::string_view option(options[i]);
+        if (option.starts_with(limit)) {
+            const std::string_view number = option.substr(limit.size());
+            std::from_chars(number.data(), number.data() + number.size(), (*out)->most_registers);
+        }
+    }
     return *out != nullptr ? link_result::success : link_result::internal;
 }
 
@@ -102,7 +114,7 @@ link_result nvJitLinkComplete(link_session* s) {
     if (s->units.empty()) {
         return refuse(*s, "softgpu: there is nothing to link");
     }
-    s->linked = join_units(s->units);
+    s->linked = with_register_limit(join_units(s->units), s->most_registers);
     return link_result::success;
 }
 

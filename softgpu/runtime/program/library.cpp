@@ -9,6 +9,7 @@
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/handle_set.hpp"
+#include "softgpu/runtime/program/register_limit.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -42,10 +43,11 @@ auto found(Find&& find) {
 
 } // namespace
 
-library& add_library(std::unique_ptr<library> made, const void* code) {
+library& add_library(std::unique_ptr<library> made, const void* code, unsigned most_registers) {
     const auto* const bytes = static_cast<const char*>(code);
     require(std::memcmp(bytes, "\177ELF", 4) != 0, error::no_kernel_image_for_device);
-    made->binary = is_text(bytes) ? &registry::instance().add_text(bytes) : &registry::instance().add_binary(code);
+    made->binary = is_text(bytes) ? &registry::instance().add_text(with_register_limit(bytes, most_registers))
+                                  : &registry::instance().add_binary(code);
     return **loaded().insert(std::move(made)).first;
 }
 

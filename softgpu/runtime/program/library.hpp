@@ -21,8 +21,9 @@ struct library {
     std::unordered_map<std::string, function*> kernels;
 };
 
-// Adds a library of this code, which must outlive it. Throws no_kernel_image_for_device for machine code.
-library& add_library(std::unique_ptr<library> made, const void* code);
+// Adds a library of this code, which must outlive it. most_registers: of a thread, of kernels of PTX; 0: any. Throws
+// no_kernel_image_for_device for machine code.
+library& add_library(std::unique_ptr<library> made, const void* code, unsigned most_registers = 0);
 // Throws invalid_resource_handle for an unknown handle.
 library& checked(library* l);
 // A module's device; gpu for a library.

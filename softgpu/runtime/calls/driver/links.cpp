@@ -6,11 +6,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
 #include "softgpu/runtime/core/handle_set.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "softgpu/runtime/program/register_limit.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
@@ -21,6 +23,7 @@ enum class link_input : int { machine_code = 0, ptx = 1, fat_binary = 2, object 
 // The object behind CUlinkState.
 struct link_state {
     std::vector<std::string> units;
+    unsigned most_registers = 0; // of a thread; 0: any
     std::string linked;
 };
 
@@ -75,11 +78,17 @@ void add(link_state& s, link_input kind, const void* data, std::size_t bytes) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-result cuLinkCreate_v2(unsigned, const jit_option*, void**, link_state** out) {
+result cuLinkCreate_v2(unsigned count, const jit_option* names, void** values, link_state** out) {
     return with_context([&] {
-        require(out != nullptr);
+        require(out != nullptr && (count == 0 || (names != nullptr && values != nullptr)));
+        auto made = std::make_unique<link_state>();
+        for (unsigned i = 0; i < count; ++i) {
+            if (names[i] == jit_option::max_registers) {
+                made->most_registers = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
+            }
+        }
         const std::lock_guard lock(states().access);
-        *out = states().all.insert(std::make_unique<link_state>()).first->get();
+        *out = states().all.insert(std::move(made)).first->get();
     });
 }
 
@@ -102,7 +111,7 @@ result cuLinkAddFile_v2(link_state* s, link_input kind, const char* path, unsign
 result cuLinkComplete(link_state* s, void** out, std::size_t* bytes) {
     return on_link(s, [&](link_state& state) {
         require(out != nullptr && !state.units.empty());
-        state.linked = join_units(state.units);
+        state.linked = with_register_limit(join_units(state.units), state.most_registers);
         *out = state.linked.data();
         if (bytes != nullptr) {
             *bytes = state.linked.size() + 1;

@@ -19,10 +19,16 @@ namespace {
 constexpr std::uint32_t fatbin_magic = 0xBA55ED50;         // of a container
 constexpr std::uint32_t fatbin_wrapper_magic = 0x466243B1; // of what points to one
 
-// What a program asks of the just-in-time compiler: only its log is filled.
+// What a program asks of the just-in-time compiler: its log, and a limit of registers.
 struct jit_options {
     std::span<const jit_option> names;
     void** values = nullptr;
+
+    [[nodiscard]] unsigned most_registers() const {
+        const auto at = std::ranges::find(names, jit_option::max_registers);
+        return at == names.end() ? 0
+                                 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[at - names.begin()]));
+    }
 
     void set_log(jit_option text, jit_option bytes, const std::string& message) const {
         char* buffer = nullptr;
@@ -90,7 +96,7 @@ result load(belongs where, library** out, const void* code, const jit_options& o
         try {
             require_no_machine_code(code);
             const std::string unpacked = ptx_of(code, gpu.device());
-            made = &add_library(std::move(fresh), unpacked.empty() ? code : unpacked.c_str());
+            made = &add_library(std::move(fresh), unpacked.empty() ? code : unpacked.c_str(), options.most_registers());
             registry::instance().load(*made->binary, gpu, "a module");
             if (unpacked.empty() &&
                 !made->binary->text.empty()) { // a compiler's client expects the errors of all kernels now
