@@ -183,11 +183,12 @@ TEST_F(link_test, grid_groups) {
     EXPECT_EQ(got, std::vector<std::uint32_t>(5, 128));
 }
 
-// A kernel that uses many registers, and one with a limit of its own.
+// Kernels that use many registers: one without a limit, one with a limit of its own, one with launch bounds.
 std::string many_registers() {
     std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n// .entry in a comment {\n";
     for (const std::string header :
-         {".visible .entry free(.param .u64 p)\n", ".visible .entry bound(.param .u64 p)\n.maxnreg 56\n"}) {
+         {".visible .entry free(.param .u64 p)\n", ".visible .entry bound(.param .u64 p)\n.maxnreg 56\n",
+          ".visible .entry sized(.param .u64 p)\n.maxntid 128, 1, 1\n"}) {
         text += header + "{\n.reg .f32 %f<100>;\n.reg .b64 %rd;\nld.param.u64 %rd, [p];\n";
         for (int k = 0; k < 100; ++k) {
             text += "ld.volatile.global.f32 %f" + std::to_string(k) + ", [%rd];\n";
@@ -205,7 +206,7 @@ std::vector<int> registers_of(const void* code, unsigned count = 0, const jit_op
     library* module = nullptr;
     EXPECT_EQ(cuModuleLoadDataEx(&module, code, count, names, values), result::success);
     std::vector<int> registers;
-    for (const char* const name : {"free", "bound"}) {
+    for (const char* const name : {"free", "bound", "sized"}) {
         function* kernel = nullptr;
         EXPECT_EQ(cuModuleGetFunction(&kernel, module, name), result::success);
         EXPECT_EQ(cuFuncGetAttribute(&registers.emplace_back(), driver_function_attribute::registers, kernel),
@@ -219,7 +220,8 @@ TEST_F(link_test, a_limit_of_registers) {
     const std::vector<int> without = registers_of(text.data());
     EXPECT_GT(without[0], 80);
     EXPECT_EQ(without[1], 56);
-    const std::vector<int> limited{40, 56};
+    EXPECT_EQ(without[2], without[0]);
+    const std::vector<int> limited{40, 56, without[2]};
     const jit_option names[] = {jit_option::info_log_bytes, jit_option::max_registers};
     void* values[] = {nullptr, reinterpret_cast<void*>(40)};
     EXPECT_EQ(registers_of(text.data(), 2, names, values), limited);

@@ -10,11 +10,11 @@ std::string with_register_limit(std::string_view ptx, unsigned most) {
     std::size_t copied = 0;
     try {
         ptx::lexer lexer(ptx);
-        bool lacks_limit = false; // the header of a kernel without .maxnreg
+        bool lacks_limit = false; // the header of a kernel without such directives
         for (ptx::token t = lexer.next(); most != 0 && t.kind != ptx::token_kind::end; t = lexer.next()) {
             if (t.is_dotted("entry")) {
                 lacks_limit = true;
-            } else if (t.is_dotted("maxnreg") || t.is(';')) {
+            } else if (t.is_dotted("maxnreg") || t.is_dotted("maxntid") || t.is_dotted("minnctapersm") || t.is(';')) {
                 lacks_limit = false;
             } else if (t.is('{')) {
                 if (lacks_limit) {

@@ -7,7 +7,8 @@
 
 namespace softgpu::runtime {
 
-// The PTX with `.maxnreg most` at each kernel that says nothing about its registers, as ptxas has it. most 0: as it is.
+// The PTX with `.maxnreg most` at each kernel that has neither that nor launch bounds, which come first in CUDA. most 0: as it
+// is.
 [[nodiscard]] std::string with_register_limit(std::string_view ptx, unsigned most);
 
 } // namespace softgpu::runtime

@@ -46,7 +46,7 @@ inline std::uint32_t border_channel(const texture_descriptor& t, unsigned channe
 }
 
 // The elements of a warp, or pairs of elements that lie side by side.
-struct element_bytes {
+struct loaded_elements {
     alignas(64) std::byte of[16 * lanes];
 };
 // One element of each lane of them.
@@ -78,7 +78,7 @@ SOFTGPU_INLINE bool add_offsets(std::int64_t* offset, const std::int64_t* x, con
 }
 
 // Loads `bytes` of each lane from there: an element, or two.
-inline raw_elements load_elements(element_bytes& to, const texture_descriptor& t, const std::int64_t* x,
+inline raw_elements load_elements(loaded_elements& to, const texture_descriptor& t, const std::int64_t* x,
                                   const std::int64_t* y, const std::int64_t* z, unsigned bytes) {
     static constexpr std::byte nothing[16] = {};
     alignas(64) std::int64_t offset[lanes];

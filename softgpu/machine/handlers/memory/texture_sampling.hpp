@@ -128,8 +128,8 @@ SOFTGPU_INLINE const std::int64_t* side(const between& along, unsigned corner, u
 
 // All are loaded before the first is used: a vector load of what was just stored in parts has to wait.
 template <unsigned Corners>
-void load_corners(raw_elements* raw, element_bytes* to, const texture_descriptor& t, const between& x, const between& y,
-                  const between& z) {
+void load_corners(raw_elements* raw, loaded_elements* to, const texture_descriptor& t, const between& x,
+                  const between& y, const between& z) {
     const unsigned bytes = t.element_bytes();
     const bool in_pairs = bytes <= 8 && are_side_by_side(x, bytes);
     for (unsigned corner = 0; corner < Corners; ++corner) {
@@ -164,7 +164,7 @@ bool filter_fours(const texture_descriptor& t, const corner_weights& w, const be
             const auto* const v = reinterpret_cast<const any_float*>(t.data + static_cast<std::uint64_t>(offset[c][l]));
             sum += w.of[c][l] * four_doubles{v[0], v[1], v[2], v[3]};
         }
-        any |= (std::bit_cast<four_words>(sum) & magnitude_bits) + carry_bit;
+        any |= (reinterpret_cast<four_words>(sum) & magnitude_bits) + carry_bit;
         for (unsigned k = 0; k < 4; ++k) {
             sums[4 * l + k] = static_cast<float>(sum[k]);
         }
@@ -189,7 +189,7 @@ void filter(const texture_descriptor& t, const between& x, const between& y, con
             return;
         }
     }
-    element_bytes loaded[Corners];
+    loaded_elements loaded[Corners];
     raw_elements raw[Corners];
     load_corners<Corners>(raw, loaded, t, x, y, z);
     weigh<Corners>(w, x.weight, y.weight, z.weight); // meanwhile what was loaded reaches the cache
@@ -256,7 +256,7 @@ inline void sample_level(const texture_descriptor& t, geometry g, const fetch_pl
         }
     }
     if (!linear) {
-        element_bytes loaded;
+        loaded_elements loaded;
         const raw_elements raw = load_elements(loaded, t, x.low, y.low, z.low, t.element_bytes());
         for (unsigned k = 0; k < t.channels; ++k) {
             read_channel(t, raw, k, r.channel[k]);
@@ -356,7 +356,7 @@ inline void gather_four(const texture_descriptor& t, const fetch_place& p, unsig
     along(y, {t.mode[1], t.height, t.row_bytes, true, t.normalized}, p.at[1], false);
     alignas(64) static constexpr std::int64_t first_slice[lanes] = {};
     for (unsigned k = 0; k < 4; ++k) {
-        element_bytes loaded;
+        loaded_elements loaded;
         const raw_elements raw = load_elements(loaded, t, k == 1 || k == 2 ? x.high : x.low, k < 2 ? y.high : y.low,
                                                first_slice, t.element_bytes());
         read_channel(t, raw, channel, r.channel[k]);
