@@ -17,7 +17,12 @@ struct trace_points {
         nullptr; // `a`, `width` and `immediate` as the access has them; `more`: bytes, and touch << 8
     handler before_local = nullptr;   // the same, in local memory
     handler before_meeting = nullptr; // `a`, `width`, `immediate` and bytes likewise, and meeting << 8
-    handler before_copy = nullptr;    // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
+    handler before_poll =
+        nullptr; // a read of a loop that only waits: `a`, `width`, `immediate` likewise; `more`: is_shared
+    handler after_poll = nullptr;     // behind it
+    handler before_release = nullptr; // as before_poll: a write of memory that a loop may wait for
+    handler after_release = nullptr;
+    handler before_copy = nullptr; // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
 };
 
 } // namespace softgpu::machine
