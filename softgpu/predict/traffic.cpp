@@ -43,7 +43,8 @@ inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
     switch (a.how) {
     case touch::store: here += slices_.store; break;
     case touch::atomic: here += slices_.atomic * a.passes; break;
-    default: here += changed != 0 ? slices_.changed * sectors_in(changed) : slices_.load; break;
+    case touch::load_past_l1: here += changed != 0 ? slices_.changed : slices_.load; break;
+    case touch::load: here += slices_.load; break;
     }
     of_warm_.slice_cycles = std::max(of_warm_.slice_cycles, here);
 }

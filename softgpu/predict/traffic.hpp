@@ -40,7 +40,7 @@ struct l2_slices {
     double load = 0;           // cycles
     double store = 0;
     double atomic = 0;  // a pass
-    double changed = 0; // a load of a sector that was stored to since its last load
+    double changed = 0; // a load past L1 of a sector that was stored to since its last load
 };
 
 // One access behind L1.

@@ -225,15 +225,23 @@ const instruction* before_meeting(const instruction* i, std::byte* frame, warp* 
     return i + 1;
 }
 
-// Notes the words of shared memory that the active lanes access.
+// With room for a last word that is not whole, as blocks have it.
+std::span<const std::byte> shared_of(const warp* w) {
+    return {w->owner->shared, (std::size_t{w->host->launch->shared_bytes} + 3) / 4 * 4};
+}
+
+// Notes the words of shared memory that the active lanes access. `more` of the instruction: where they are.
 void note_words(const instruction* i, std::byte* frame, warp* w) {
+    running->begin_words();
+    if (i->more == access_past_shared) {
+        return;
+    }
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
-    const std::uint64_t begin = i->more != 0 ? 0 : w->host->launch->memory->shared_window();
-    running->begin_words();
+    const std::uint64_t begin = i->more == access_of_shared ? 0 : w->host->launch->memory->shared_window();
     each_lane(w->mask, [&](unsigned l) {
         if (at[l] - begin < w->host->launch->shared_bytes) {
-            running->add_word((at[l] - begin) / 4);
+            running->add_word(static_cast<std::uint32_t>((at[l] - begin) / 4));
         }
     });
 }
@@ -249,7 +257,7 @@ const instruction* before_poll(const instruction* i, std::byte* frame, warp* w) 
 
 const instruction* after_poll(const instruction* i, std::byte* /*frame*/, warp* w) {
     if (running != nullptr) {
-        running->end_poll(w->owner->shared, *w->counts);
+        running->end_poll(shared_of(w), *w->counts);
     }
     return i + 1;
 }
@@ -263,7 +271,7 @@ const instruction* before_release(const instruction* i, std::byte* frame, warp* 
 
 const instruction* after_release(const instruction* i, std::byte* /*frame*/, warp* w) {
     if (running != nullptr) {
-        running->end_release(w->index, w->owner->shared);
+        running->end_release(w->index, shared_of(w));
     }
     return i + 1;
 }
@@ -378,18 +386,22 @@ void traced_block::pass(std::uint32_t warp) {
 }
 
 // A store of what was there already lets nobody go on.
-void traced_block::end_release(std::uint32_t warp, const std::byte* shared) {
-    for (const std::uint64_t word : words_) {
+void traced_block::end_release(std::uint32_t warp, std::span<const std::byte> shared) {
+    if (released_.empty() && !words_.empty()) {
+        released_.resize(shared.size() / sizeof(std::uint32_t));
+        released_when_.resize(released_.size() * tables_);
+    }
+    for (const std::uint32_t word : words_) {
         std::uint32_t value = 0;
-        std::memcpy(&value, shared + word * sizeof value, sizeof value);
-        const auto [at, is_new] = released_.try_emplace(word);
-        if (!is_new && at->second.value == value) {
+        std::memcpy(&value, shared.data() + word * sizeof value, sizeof value);
+        released_word& here = released_[word];
+        if (here.is_known && here.value == value) {
             continue;
         }
-        at->second.value = value;
-        at->second.when.resize(tables_);
+        here = {value, true};
         for (std::size_t t = 0; t < tables_; ++t) {
-            at->second.when[t] = std::max(at->second.when[t], clocks_[warp * tables_ + t]);
+            double& when = released_when_[word * tables_ + t];
+            when = std::max(when, clocks_[warp * tables_ + t]);
         }
     }
     words_.clear();
@@ -398,23 +410,22 @@ void traced_block::end_release(std::uint32_t warp, const std::byte* shared) {
 // It finds what was written in the round that begins then.
 void traced_block::begin_poll(std::uint32_t warp, const observe::counters& now) {
     before_poll_ = now;
-    for (const std::uint64_t word : words_) {
-        const auto found = released_.find(word);
-        if (found == released_.end() || round_[warp] == nullptr) {
+    for (const std::uint32_t word : words_) {
+        if (released_.empty() || !released_[word].is_known || round_[warp] == nullptr) {
             continue;
         }
         for (std::size_t t = 0; t < tables_; ++t) {
             double& clock = clocks_[warp * tables_ + t];
-            clock = std::max(clock, found->second.when[t] + round_[warp][t]);
+            clock = std::max(clock, released_when_[word * tables_ + t] + round_[warp][t]);
         }
     }
 }
 
 // An atomic that waits may have changed the word: it has taken a lock.
-void traced_block::end_poll(const std::byte* shared, const observe::counters& now) {
-    for (const std::uint64_t word : words_) {
-        if (const auto found = released_.find(word); found != released_.end()) {
-            std::memcpy(&found->second.value, shared + word * sizeof(std::uint32_t), sizeof(std::uint32_t));
+void traced_block::end_poll(std::span<const std::byte> shared, const observe::counters& now) {
+    for (const std::uint32_t word : words_) {
+        if (!released_.empty()) {
+            std::memcpy(&released_[word].value, shared.data() + word * sizeof(std::uint32_t), sizeof(std::uint32_t));
         }
     }
     words_.clear();

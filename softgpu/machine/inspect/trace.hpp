@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "softgpu/machine/code/program_code.hpp"
@@ -33,11 +32,11 @@ public:
     void pass(std::uint32_t warp);
     // Around an access of a warp to words of shared memory for which a loop may wait. `shared`: the block's.
     void begin_words() noexcept { words_.clear(); }
-    void add_word(std::uint64_t word) { words_.push_back(word); }
-    void end_release(std::uint32_t warp, const std::byte* shared);
+    void add_word(std::uint32_t word) { words_.push_back(word); }
+    void end_release(std::uint32_t warp, std::span<const std::byte> shared);
     // The same of a loop that only waits; `now`: the counters.
     void begin_poll(std::uint32_t warp, const observe::counters& now);
-    void end_poll(const std::byte* shared, const observe::counters& now);
+    void end_poll(std::span<const std::byte> shared, const observe::counters& now);
     [[nodiscard]] block_trace& to() noexcept { return *to_; }
     void end();
 
@@ -59,10 +58,11 @@ private:
     std::vector<const double*> round_;    // of a warp that waits: cycles of one round of its loop, by table
     struct released_word {
         std::uint32_t value = 0;
-        std::vector<double> when; // it was changed last, by table
+        bool is_known = false;
     };
-    std::unordered_map<std::uint64_t, released_word> released_; // by word
-    std::vector<std::uint64_t> words_;                          // of the present access
+    std::vector<released_word> released_; // by word; empty: none
+    std::vector<double> released_when_;   // it was changed last: by word, table by table
+    std::vector<std::uint32_t> words_;    // of the present access
     std::optional<observe::counters> before_poll_;
     observe::counters polls_;
 };

@@ -72,12 +72,10 @@ bool trace_emitter::counts_in_shared(const ptx::instruction& i) const {
 
 void trace_emitter::before_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
     const instruction_class what = cost_of(i).what;
-    if (may_share(i) && (in_waiting_loop_ || (has_waiting_loop_ && what != instruction_class::shared_load &&
-                                              what != instruction_class::global_load))) {
-        const bool is_shared = i.space() == suffix::shared || i.space() == suffix::shared_cta;
+    const bool releases = waits_for_shared_ && i.op != opcode::ld && may_share(i) && place_of(i) != access_past_shared;
+    if (in_waiting_loop_ ? may_share(i) : releases) {
         notes_word_ = true;
-        emit_before(in_waiting_loop_ ? points_.before_poll : points_.before_release, decoded, 0, 0).more =
-            is_shared ? 1 : 0;
+        emit_before(in_waiting_loop_ ? points_.before_poll : points_.before_release, decoded, 0, 0).more = place_of(i);
     }
     if (in_waiting_loop_) {
         return;
@@ -147,6 +145,15 @@ bool trace_emitter::may_share(const ptx::instruction& i) {
     case instruction_class::global_store:
     case instruction_class::global_atomic: return moves; // counted, and a generic address may be one of shared memory
     default: return false;
+    }
+}
+
+std::uint32_t trace_emitter::place_of(const ptx::instruction& i) {
+    switch (i.space()) {
+    case suffix::shared:
+    case suffix::shared_cta: return access_of_shared;
+    case suffix::global: return access_past_shared;
+    default: return access_generic;
     }
 }
 
