@@ -91,19 +91,22 @@ __global__ void __launch_bounds__(full_block) atomics_by_sector(std::uint32_t* w
     }
 }
 
-// Every warp stores to the first mask + 1 words, or loads them; relaxed, which goes past L1 and is no data race.
-template <bool Loads>
+// Every warp stores to the first mask + 1 words, loads them, or does both in turn; relaxed, which goes past L1 and is no data
+// race.
+enum class meeting_by : int { stores, loads, both };
+template <meeting_by How>
 __global__ void __launch_bounds__(full_block)
     meet(std::uint32_t* words, unsigned mask, unsigned rounds, std::uint32_t* sink) {
     std::uint32_t sum = 0;
 #pragma unroll 4
     for (unsigned r = 0; r < rounds; ++r) {
         std::uint32_t* const at = &words[(threadIdx.x + r) & mask];
-        if constexpr (Loads) {
+        if constexpr (How != meeting_by::stores) {
             std::uint32_t x;
             asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(at) : "memory");
             sum += x;
-        } else {
+        }
+        if constexpr (How != meeting_by::loads) {
             asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(threadIdx.x) : "memory");
         }
     }

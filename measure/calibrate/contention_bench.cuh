@@ -80,23 +80,24 @@ protected:
             }
         }
         for (const unsigned words : {8u, 32u, 256u}) {
-            const double stores = rate(
-                [&] {
-                    meet<false>
-                        <<<blocks, full_block, 0, stream_.handle()>>>(data, words - 1, rounds, sink<std::uint32_t>());
-                },
-                warps);
-            const double loads = rate(
-                [&] {
-                    meet<true>
-                        <<<blocks, full_block, 0, stream_.handle()>>>(data, words - 1, rounds, sink<std::uint32_t>());
-                },
-                warps);
+            const auto meeting = [&](auto kernel) {
+                return rate(
+                    [&] {
+                        kernel<<<blocks, full_block, 0, stream_.handle()>>>(data, words - 1, rounds,
+                                                                            sink<std::uint32_t>());
+                    },
+                    warps);
+            };
+            const double stores = meeting(meet<meeting_by::stores>);
+            const double loads = meeting(meet<meeting_by::loads>);
+            const double both = meeting(meet<meeting_by::both>); // pairs
             beside_["stores_in_bytes_" + std::to_string(4 * words)] = stores;
             beside_["loads_in_bytes_" + std::to_string(4 * words)] = loads;
+            beside_["pairs_in_bytes_" + std::to_string(4 * words)] = both;
             if (words == 8) {
                 add("slice_stores", stores);
                 add("slice_loads", loads);
+                add("slice_changed", 1 / std::max(1 / both - 1 / stores, 1e-3));
             }
         }
     }

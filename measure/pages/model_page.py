@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Writes docs/results/model-h200.md and its plot: what the model of docs/model.md predicts, beside what was measured.
 
-    model_page.py --warpfold build/ci/tool/warpfold [--seconds 60] [--most 16777216] [--keep predicted.json]
+    model_page.py --warpfold build/ci/tool/warpfold [--seconds 60] [--most 33554432] [--keep predicted.json]
     model_page.py --kept predicted.json    # page and plot alone, from the predictions of an earlier run
     model_page.py                          # the plot alone, from the page's own tables
 
 Measured: ladders-h200.md, ladders-h100.md and published-h200.json (cold L2), and docs/lectures/published.json (G80, K40m,
 T4; the T4 is predicted at its boost clock and at its base clock).
-Predicted: `warpfold ladder NAME --predict CARD` at the same size, block and type, every step by itself. A step that
-takes longer than --seconds on this host, or that has more than --most elements (K40m: 2^26), is left out, and the page
-says so. Why a step misses is in docs/results/model-notes.json, by hand: for a step, or for a bound whose predictions are
+Predicted: `warpfold ladder NAME --predict CARDS` at the same size, block and type, every step by itself, for all cards
+that it was measured on. A step that takes longer than --seconds on this host, or that has more than --most elements
+(K40m: 2^26), is left out, and the page says so. Why a step misses is in docs/results/model-notes.json, by hand: for a step, or for a bound whose predictions are
 too short. Exit status: 0; 2 if an input cannot be used.
 """
 import argparse
@@ -86,23 +86,38 @@ def card_file(cell):
     return ["--card-file", str(path)]
 
 
-def predict(warpfold, cell, seconds):
-    """Adds what the model says; `left_out` says why it does not."""
-    card = card_file(cell) if "clock" in cell else ["--predict", cell["card"]]
-    command = [warpfold, "ladder", cell["ladder"], "--device", "softgpu", *card, "--no-claims",
-               "--steps", cell["step"], "--n", str(cell["asked"]), "--json", "-"]
-    for option in ("block", "type", "finish"):
-        if option in cell:
-            command += ["--" + option, str(cell[option])]
+OPTIONS = ("block", "type", "finish")
+
+
+def problem_of(cell):
+    """What cells have in common that one run predicts."""
+    return tuple(cell.get(name) for name in ("ladder", "step", "asked", *OPTIONS))
+
+
+def predict(warpfold, cells, seconds):
+    """Adds what the model says of the cells, which are of one problem; `left_out` says why it does not."""
+    first = cells[0]
+    cards = {c["card"] for c in cells if "clock" not in c}
+    command = [warpfold, "ladder", first["ladder"], "--device", "softgpu", "--no-claims", "--steps", first["step"],
+               "--n", str(first["asked"]), "--json", "-"]
+    command += ["--predict", ",".join(sorted(cards))] if cards else []
+    for cell in cells:
+        command += card_file(cell) if "clock" in cell else []
+    for option in OPTIONS:
+        if option in first:
+            command += ["--" + option, str(first[option])]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
         step = json.loads(run.stdout)["steps"][0]
-        p = step["predictions"][cell["card"]]
-        cell.update(predicted=p["cold_nanoseconds"] / 1e3, bound=p["bound"], launches=len(step["launches"]))
+        for cell in cells:
+            p = step["predictions"][cell["card"]]
+            cell.update(predicted=p["cold_nanoseconds"] / 1e3, bound=p["bound"], launches=len(step["launches"]))
     except subprocess.TimeoutExpired:
-        cell["left_out"] = "takes too long on this host"
+        for cell in cells:
+            cell["left_out"] = "takes too long on this host"
     except (KeyError, IndexError, ValueError):
-        cell["left_out"] = "launches no kernel that is predicted"
+        for cell in cells:
+            cell["left_out"] = "launches no kernel that is predicted"
 
 
 def error_of(cell):
@@ -191,7 +206,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--warpfold")
     options.add_argument("--seconds", type=float, default=60)
-    options.add_argument("--most", type=int, default=1 << 24)
+    options.add_argument("--most", type=int, default=1 << 25)
     options.add_argument("--ladders", default="", help="only these, with commas between")
     options.add_argument("--jobs", type=int, default=2, help="steps that run at the same time")
     options.add_argument("--keep")
@@ -201,17 +216,16 @@ def main():
         cells = json.loads(pathlib.Path(o.kept).read_text())
     elif o.warpfold:
         cells = of_lectures() + of_sizes() + of_ladders("h200") + of_ladders("h100")
-
-        def one(cell):
+        problems = {}
+        for cell in cells:
             if cell["asked"] > (1 << 26 if cell["card"] == "k40m" else o.most):
                 cell["left_out"] = "has more elements than were asked for"
             elif o.ladders and cell["ladder"] not in o.ladders.split(","):
                 cell["left_out"] = "not asked for"
             else:
-                predict(o.warpfold, cell, o.seconds)
-
+                problems.setdefault(problem_of(cell), []).append(cell)
         with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
-            list(pool.map(one, cells))
+            list(pool.map(lambda of_one: predict(o.warpfold, of_one, o.seconds), problems.values()))
         if o.keep:
             pathlib.Path(o.keep).write_text(json.dumps(cells, indent=1))
     else:

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "softgpu/observe/counters.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 
 namespace softgpu::machine {
@@ -33,8 +34,9 @@ public:
     virtual void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how) = 0;
     virtual void met(meeting what, unsigned times) = 0;
     // The block is over. For each latency table of module::trace(): cycles along its longest chain of dependent
-    // instructions, where warps wait for each other at barriers.
-    virtual void ended(std::span<const double> cycles) = 0;
+    // instructions, where warps wait for each other at barriers and for words of shared memory. `polls`: what the counters
+    // have of loops that only wait.
+    virtual void ended(std::span<const double> cycles, const observe::counters& polls) = 0;
 };
 
 class launch_trace {

@@ -1,23 +1,49 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/predict/sector_cache.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace softgpu::predict {
 
-sector_cache::sector_cache(std::uint64_t bytes, unsigned fetched_together)
-    : together_(fetched_together), sets_(bytes / (ways * 128)) {
-    sets_ = bytes != 0 && sets_ == 0 ? 1 : sets_;
-    entries_.resize(sets_ * ways);
+namespace {
+
+// `order` with this way as the most recently used one.
+std::uint64_t moved_up(std::uint64_t order, std::uint64_t way) noexcept {
+    constexpr std::uint64_t ones = 0x1111'1111'1111'1111;
+    const std::uint64_t differs = order ^ way * ones; // 0 in its four bits alone
+    const int at = std::countr_zero((differs - ones) & ~differs & ones << 3) & ~3;
+    const std::uint64_t below = (std::uint64_t{1} << at) - 1;
+    return (order & below) | (order >> 4 & ~below) | way << 60;
 }
+
+} // namespace
+
+sector_cache::sector_cache(std::uint64_t bytes, unsigned fetched_together)
+    : together_(fetched_together), sets_(bytes == 0 ? 0 : std::max<std::uint64_t>(bytes / (ways * 128), 1)) {}
 
 // The set is a hash of the line, as in hardware, so that strides of powers of two do not meet in one set.
-sector_cache::entry* sector_cache::set_of(std::uint64_t line) {
+inline std::size_t sector_cache::place_of(std::uint64_t line) const noexcept {
     const std::uint64_t mixed = (line ^ line >> 17) * 0x9E3779B97F4A7C15ull >> 32;
-    return entries_.data() + (mixed * sets_ >> 32) * ways;
+    return mixed * sets_.size() >> 32;
 }
 
-unsigned sector_cache::fetched_for(unsigned missed, unsigned valid, bool reads) const noexcept {
+inline std::size_t sector_cache::way_of(const set& s, std::uint64_t line) noexcept {
+    const std::uint16_t tag = tag_of(line);
+    unsigned candidates = 0; // lines of one tag
+    for (std::size_t way = 0; way < ways; ++way) {
+        candidates |= s.tags[way] == tag ? 1u << way : 0;
+    }
+    for (; candidates != 0; candidates &= candidates - 1) {
+        const auto way = static_cast<std::size_t>(std::countr_zero(candidates));
+        if (s.entries[way].line == line) {
+            return way;
+        }
+    }
+    return ways;
+}
+
+inline unsigned sector_cache::fetched_for(unsigned missed, unsigned valid, bool reads) const noexcept {
     if (!reads || together_ == 1) {
         return missed;
     }
@@ -28,61 +54,69 @@ unsigned sector_cache::fetched_for(unsigned missed, unsigned valid, bool reads) 
 }
 
 // `is_own`: what came along was fetched for the one that asks.
-sector_cache::outcome sector_cache::use(sectors_of_line& here, unsigned sectors, unsigned dirty,
-                                        bool is_own) const noexcept {
+inline sector_cache::outcome sector_cache::use(sectors_of_line& here, unsigned sectors, unsigned dirty,
+                                               bool is_own) const noexcept {
     const unsigned hits = here.valid & sectors;
     const unsigned fetched = fetched_for(sectors & ~hits, here.valid, dirty == 0);
     const unsigned late = is_own ? 0 : here.along & hits;
-    here.along = static_cast<std::uint8_t>((here.along | fetched) & ~sectors);
+    const unsigned changed = dirty == 0 ? here.changed & sectors : 0;
+    here.along = (here.along | fetched) & ~sectors & 15;
+    here.changed = ((here.changed & ~sectors) | dirty) & 15;
     here.valid = static_cast<std::uint8_t>(here.valid | sectors | fetched);
     here.dirty = static_cast<std::uint8_t>(here.dirty | dirty);
-    return {.hits = hits, .late = late, .fetched = fetched, .written = 0};
+    return {.hits = hits, .late = late, .fetched = fetched, .written = 0, .changed = changed};
 }
 
 sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, unsigned dirty, std::uint16_t by) {
-    if (sets_ == 0) {
-        const outcome o{
-            .hits = 0, .late = 0, .fetched = sectors, .written = static_cast<unsigned>(std::popcount(dirty))};
+    if (sets_.empty()) {
+        const outcome o{.hits = 0, .late = 0, .fetched = sectors, .written = sectors_in(dirty), .changed = 0};
         return {o, o};
     }
-    entry* const set = set_of(line);
-    ++time_;
-    entry* e = set;
-    entry* goes = set;
-    for (; e != set + ways && (e->used == 0 || e->line != line); ++e) {
-        if (time_ - e->used > time_ - goes->used) { // an empty one is the oldest
-            goes = e;
+    set& here = sets_[place_of(line)];
+    if (here.launch != launch_) {
+        here.launch = launch_;
+        for (entry& e : here.entries) {
+            e.fresh = {};
         }
     }
+    std::size_t way = way_of(here, line);
     unsigned written = 0;
     unsigned fresh_written = 0;
-    if (e == set + ways) {
-        e = goes;
-        written = static_cast<unsigned>(std::popcount(e->kept.dirty));
-        fresh_written = e->launch == launch_ ? static_cast<unsigned>(std::popcount(e->fresh.dirty)) : 0;
-        *e = {.line = line, .used = 0, .launch = launch_, .by = by, .kept = {}, .fresh = {}};
+    if (way == ways) {
+        way = here.order & 15;
+        entry& goes = here.entries[way];
+        written = sectors_in(goes.kept.dirty);
+        fresh_written = sectors_in(goes.fresh.dirty);
+        goes = {.line = line, .by = by, .kept = {}, .fresh = {}};
+        here.tags[way] = tag_of(line);
     }
-    if (e->launch != launch_) {
-        e->launch = launch_;
-        e->fresh = {};
-    }
-    const bool is_own = e->by == by;
-    outcomes o{use(e->kept, sectors, dirty, is_own), use(e->fresh, sectors, dirty, is_own)};
+    here.order = moved_up(here.order, way);
+    entry& e = here.entries[way];
+    const bool is_own = e.by == by;
+    outcomes o{use(e.kept, sectors, dirty, is_own), use(e.fresh, sectors, dirty, is_own)};
     o.kept.written = written;
     o.fresh.written = fresh_written;
-    e->by = (o.kept.fetched | o.fresh.fetched) != 0 ? by : e->by;
-    e->used = time_;
+    e.by = (o.kept.fetched | o.fresh.fetched) != 0 ? by : e.by;
     return o;
 }
 
 void sector_cache::drop(std::uint64_t line, unsigned sectors) {
-    if (sets_ == 0) {
+    if (sets_.empty()) {
         return;
     }
-    entry* const set = set_of(line);
-    for (entry* e = set; e != set + ways; ++e) {
-        if (e->used != 0 && e->line == line) {
-            e->kept.valid = static_cast<std::uint8_t>(e->kept.valid & ~sectors);
+    set& here = sets_[place_of(line)];
+    if (const std::size_t way = way_of(here, line); way != ways) {
+        sectors_of_line& kept = here.entries[way].kept;
+        kept.valid = static_cast<std::uint8_t>(kept.valid & ~sectors);
+    }
+}
+
+void sector_cache::expect(std::uint64_t line) const noexcept {
+    if (!sets_.empty()) {
+        const set& here = sets_[place_of(line)];
+        __builtin_prefetch(&here, 1);
+        for (std::size_t way = 0; way < ways; way += 64 / sizeof(entry)) {
+            __builtin_prefetch(&here.entries[way], 1);
         }
     }
 }

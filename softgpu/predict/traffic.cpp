@@ -2,7 +2,6 @@
 #include "softgpu/predict/traffic.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace softgpu::predict {
 
@@ -11,8 +10,7 @@ using machine::touch;
 namespace {
 
 constexpr std::size_t most_waiting = 4096;
-
-std::uint64_t count_of(unsigned mask) { return static_cast<std::uint64_t>(std::popcount(mask)); }
+constexpr std::size_t looked_ahead = 8; // accesses: the host's memory takes as long as so many look-ups
 
 } // namespace
 
@@ -25,36 +23,45 @@ void device_l2::begin() {
 }
 
 // A store that fills only a part of a sector is counted as one that fills it: nothing is read for it.
-void device_l2::count(const sector_cache::outcome& o, const l2_access& a, traffic& to) {
+inline void device_l2::count(const sector_cache::outcome& o, const l2_access& a, traffic& to) {
     to.dram_writes += o.written;
     ++to.l2_requests;
     if (a.how == touch::store) {
-        to.l2_writes += count_of(a.sectors);
+        to.l2_writes += sectors_in(a.sectors);
         ++to.l2_store_requests;
         return;
     }
-    to.l2_reads += count_of(a.sectors);
-    to.l2_read_hits += count_of(o.hits);
-    to.l2_late_hits += count_of(o.late);
-    to.dram_reads += count_of(o.fetched);
+    to.l2_reads += sectors_in(a.sectors);
+    to.l2_read_hits += sectors_in(o.hits);
+    to.l2_late_hits += sectors_in(o.late);
+    to.dram_reads += sectors_in(o.fetched);
 }
 
-void device_l2::count_slice(const l2_access& a) {
+inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
     const std::uint64_t slice = a.line * 128 / slices_.bytes;
     double& here = slice_cycles_[(slice * 0x9E3779B97F4A7C15ull >> 32) % slice_places];
-    here += a.how == touch::store ? slices_.store : a.how == touch::atomic ? slices_.atomic * a.passes : slices_.load;
+    switch (a.how) {
+    case touch::store: here += slices_.store; break;
+    case touch::atomic: here += slices_.atomic * a.passes; break;
+    case touch::load_past_l1: here += changed != 0 ? slices_.changed : slices_.load; break;
+    case touch::load: here += slices_.load; break;
+    }
     of_warm_.slice_cycles = std::max(of_warm_.slice_cycles, here);
 }
 
 void device_l2::take(const std::vector<l2_access>& accesses) {
     const std::lock_guard lock(mutex_);
-    for (const l2_access& a : accesses) {
+    for (std::size_t k = 0; k < accesses.size(); ++k) {
+        if (k + looked_ahead < accesses.size()) {
+            cache_.expect(accesses[k + looked_ahead].line);
+        }
+        const l2_access& a = accesses[k];
         const bool writes = a.how == touch::store || a.how == touch::atomic;
         const sector_cache::outcomes o =
             writes ? cache_.write_both(a.line, a.sectors) : cache_.read_both(a.line, a.sectors, a.by);
         count(o.kept, a, of_warm_);
         count(o.fresh, a, of_cold_);
-        count_slice(a);
+        count_slice(a, o.kept.changed);
         of_warm_.atomic_passes += a.how == touch::atomic ? a.passes : 0;
     }
 }
@@ -72,7 +79,7 @@ traffic device_l2::cold() {
     return t;
 }
 
-void block_l1::pass_on(const l2_access& a) {
+inline void block_l1::pass_on(const l2_access& a) {
     waiting_.push_back(a);
     if (waiting_.size() == most_waiting) {
         behind_.take(waiting_);
@@ -91,16 +98,16 @@ void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, unsigned se
 void block_l1::touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, touch how) {
     for (const host_lines& h : host_) {
         if (line - h.begin < h.end - h.begin) {
-            own_.host_sectors += count_of(sectors);
+            own_.host_sectors += sectors_in(sectors);
             return;
         }
     }
     unsigned missed = sectors;
     if (how == touch::load || how == touch::load_past_l1) {
-        own_.loads += count_of(sectors);
+        own_.loads += sectors_in(sectors);
         if (how == touch::load) {
             missed &= ~cache_.read(line, sectors).hits;
-            own_.l1_hits += count_of(sectors & ~missed);
+            own_.l1_hits += sectors_in(sectors & ~missed);
         }
     } else {
         cache_.drop(line, sectors);

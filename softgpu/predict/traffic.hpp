@@ -39,7 +39,8 @@ struct l2_slices {
     std::uint64_t bytes = 512; // side by side in one slice
     double load = 0;           // cycles
     double store = 0;
-    double atomic = 0; // a pass
+    double atomic = 0;  // a pass
+    double changed = 0; // a load past L1 of a sector that was stored to since its last load
 };
 
 // One access behind L1.
@@ -69,7 +70,7 @@ private:
     static constexpr std::size_t slice_places = 4096; // more than a card has slices
 
     static void count(const sector_cache::outcome& o, const l2_access& a, traffic& to);
-    void count_slice(const l2_access& a);
+    void count_slice(const l2_access& a, unsigned changed);
 
     std::mutex mutex_;
     sector_cache cache_;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Hits, evictions and written sectors of a cache, against what can be said by hand.
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <initializer_list>
+#include <list>
 #include <random>
 #include <vector>
 
@@ -55,6 +59,20 @@ TEST(SectorCache, ReadsFetchTheSectorsBeside) {
     EXPECT_EQ(lines.read(7, 0b0001).fetched, 0u);
 }
 
+TEST(SectorCache, StoredSectorsAreChangedUntilTheyAreRead) {
+    sector_cache cache(16 * 128);
+    EXPECT_EQ(cache.read(7, 0b0011).changed, 0u);
+    EXPECT_EQ(cache.write(7, 0b0110).changed, 0u);
+    EXPECT_EQ(cache.read(7, 0b0011).changed, 0b0010u);
+    EXPECT_EQ(cache.read(7, 0b1111).changed, 0b0100u);
+    EXPECT_EQ(cache.read(7, 0b1111).changed, 0u);
+    EXPECT_EQ(cache.write(7, 0b0001).changed, 0u);
+    for (std::uint64_t line = 100; line < 116; ++line) {
+        EXPECT_EQ(cache.read(line, 1).changed, 0u);
+    }
+    EXPECT_EQ(cache.read(7, 0b0001).changed, 0u); // it has gone to DRAM meanwhile
+}
+
 TEST(SectorCache, OneWithoutBytesKeepsNothing) {
     sector_cache cache(0);
     EXPECT_EQ(cache.read(1, 1).hits, 0u);
@@ -86,6 +104,77 @@ TEST(SectorCache, TheFreshOneIsAnEmptyOneOfTheSameSize) {
     }
 }
 
+// One set as a list of lines, the last used first; pairs of sectors are fetched together.
+class plain_set {
+public:
+    sector_cache::outcome use(std::uint64_t line, unsigned sectors, bool writes, std::uint16_t by) {
+        sector_cache::outcome o;
+        auto at = std::find_if(lines_.begin(), lines_.end(), [&](const line_state& l) { return l.line == line; });
+        if (at == lines_.end()) {
+            if (lines_.size() == 16) {
+                o.written = static_cast<unsigned>(std::popcount(lines_.back().dirty));
+                lines_.pop_back();
+            }
+            at = lines_.insert(lines_.begin(), {.line = line, .by = by});
+        }
+        lines_.splice(lines_.begin(), lines_, at);
+        line_state& l = lines_.front();
+        for (unsigned s = 1; s < 16; s <<= 1) {
+            const unsigned other = s == 1 || s == 4 ? s << 1 : s >> 1;
+            if ((sectors & s) == 0) {
+                continue;
+            }
+            o.hits |= l.before & s;
+            o.late |= l.by != by ? l.along & s & l.before : 0;
+            o.fetched |= ~l.before & (writes ? s : s | other) & ((l.before & s) == 0 ? 15u : 0u);
+        }
+        l.along = (l.along | o.fetched) & ~sectors;
+        l.before |= sectors | o.fetched;
+        l.dirty |= writes ? sectors : 0;
+        l.by = o.fetched != 0 ? by : l.by;
+        return o;
+    }
+    void drop(std::uint64_t line, unsigned sectors) {
+        for (line_state& l : lines_) {
+            l.before &= l.line == line ? ~sectors : 15u;
+        }
+    }
+
+private:
+    struct line_state {
+        std::uint64_t line = 0;
+        std::uint16_t by = 0;
+        unsigned before = 0, dirty = 0, along = 0; // `before`: sectors that are there
+    };
+    std::list<line_state> lines_;
+};
+
+// Also lines whose numbers differ in high bits alone, or in bits whose sum is the same.
+TEST(SectorCache, IsAListOfLinesByTheirLastUse) {
+    std::mt19937_64 random(3);
+    sector_cache cache(16 * 128, 2);
+    plain_set plain;
+    cache.begin();
+    for (int k = 0; k < 50'000; ++k) {
+        const std::uint64_t line = random() % 12 * 0x1'0001 ^ (random() % 2 << 58) ^ (random() % 2 << 32);
+        const auto sectors = static_cast<unsigned>(1 + random() % 15);
+        const auto by = static_cast<std::uint16_t>(random() % 2);
+        const auto what = random() % 8;
+        if (what == 0) {
+            cache.drop(line, sectors);
+            plain.drop(line, sectors);
+            continue;
+        }
+        const bool writes = what < 3;
+        const auto o = writes ? cache.write(line, sectors) : cache.read(line, sectors, by);
+        const auto expected = plain.use(line, sectors, writes, writes ? std::uint16_t{0} : by);
+        ASSERT_EQ(o.hits, expected.hits) << k;
+        ASSERT_EQ(o.late, expected.late) << k;
+        ASSERT_EQ(o.fetched, expected.fetched) << k;
+        ASSERT_EQ(o.written, expected.written) << k;
+    }
+}
+
 TEST(Traffic, WarmKeepsWhatTheLaunchBeforeHasRead) {
     device_l2 l2(1 << 20, 32);
     for (int launch = 0; launch < 2; ++launch) {
@@ -103,6 +192,28 @@ TEST(Traffic, WarmKeepsWhatTheLaunchBeforeHasRead) {
         EXPECT_EQ(l2.warm().dram_reads, launch == 0 ? 400u : 0u);
         EXPECT_EQ(l2.warm().l2_read_hits, launch == 0 ? 0u : 400u);
     }
+}
+
+// Loads of a sector go together in front of L2; one past L1 that has to see a store takes its turn.
+TEST(Traffic, LoadsOfWhatWasStoredTakeTheirTurnsInTheSlice) {
+    const auto cycles = [](std::initializer_list<touch> accesses) {
+        device_l2 l2(1 << 20, 32, {.bytes = 512, .load = 0.25, .store = 0.125, .atomic = 2, .changed = 3});
+        l2.begin();
+        block_l1 l1(l2, 0);
+        for (const touch how : accesses) {
+            l1.touched(0, 5, 0b0011, 1, how);
+        }
+        static_cast<void>(l1.ended());
+        EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, l2.cold().slice_cycles);
+        return l2.warm().slice_cycles;
+    };
+    EXPECT_DOUBLE_EQ(cycles({touch::load, touch::load, touch::load}), 3 * 0.25);
+    constexpr touch relaxed = touch::load_past_l1;
+    EXPECT_DOUBLE_EQ(cycles({touch::store, touch::store, relaxed}), 2 * 0.125 + 3);
+    EXPECT_DOUBLE_EQ(cycles({touch::store, relaxed, relaxed}), 0.125 + 3 + 0.25);
+    EXPECT_DOUBLE_EQ(cycles({touch::store, relaxed, touch::store, relaxed}), 2 * (0.125 + 3));
+    EXPECT_DOUBLE_EQ(cycles({touch::atomic, relaxed}), 2 + 3);
+    EXPECT_DOUBLE_EQ(cycles({touch::store, touch::load}), 0.125 + 0.25);
 }
 
 TEST(Traffic, StoresAndLoadsPastL1LeaveItAlone) {

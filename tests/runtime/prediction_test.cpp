@@ -45,13 +45,64 @@ constexpr std::string_view ptx = R"(.version 8.0
 }
 )";
 
+// relay(p, waits, rounds): the first warp works and sets a flag; the others work at the same time, or wait for the flag first.
+// All set it again in the end.
+constexpr std::string_view relay_ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z5relayPjii(.param .u64 p, .param .u32 waits, .param .u32 rounds)
+{
+    .reg .pred %p<5>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    .reg .f32 %f<2>;
+    .shared .align 4 .b32 flag;
+    mov.u32 %r1, %tid.x;
+    ld.param.u32 %r2, [waits];
+    ld.param.u32 %r7, [rounds];
+    mov.u32 %r3, 0;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 st.shared.u32 [flag], %r3;
+    bar.sync 0;
+    setp.lt.u32 %p2, %r1, 32;
+    setp.eq.u32 %p3, %r2, 0;
+    or.pred %p2, %p2, %p3;
+    @%p2 bra WORK;
+WAIT:
+    ld.volatile.shared.u32 %r4, [flag];
+    setp.eq.u32 %p3, %r4, 0;
+    @%p3 bra WAIT;
+WORK:
+    cvt.rn.f32.u32 %f1, %r1;
+    mov.u32 %r5, 0;
+    .pragma "nounroll";
+ROUND:
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p4, %r5, %r7;
+    @%p4 bra ROUND;
+    ld.param.u64 %rd1, [p];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.f32 [%rd3], %f1;
+    membar.cta;
+    mov.u32 %r6, 1;
+    st.volatile.shared.u32 [flag], %r6;
+    ret;
+}
+)";
+
 // Settings are read at the first call of CUDA.
 [[maybe_unused]] const bool named = [] {
     const std::string h200 = CARDS_FOLDER "/h200.json";
     std::ifstream in(h200);
     nlohmann::json card = nlohmann::json::parse(in);
     card["key"] = "slow";
-    for (const auto& [figure, value] : {std::pair{"launch", 0.0}, {"dram_bandwidth", 1.0}, {"dram_efficiency", 0.05}}) {
+    for (const auto& [figure, value] :
+         {std::pair{"launch", 0.0}, {"dram_bandwidth", 1.0}, {"dram_efficiency", 0.05}, {"shared_wavefronts", 0.01}}) {
         card["figures"][figure]["value"] = value;
     }
     const std::string slow = testing::TempDir() + "slow_card.json";
@@ -112,6 +163,36 @@ TEST_F(prediction_test, of_each_launch_and_card) {
     EXPECT_EQ(fast.next_bound, bound::latency);
     EXPECT_GT(fast.share_of_roof, 0.5);
     EXPECT_LT(fast.cold_microseconds, first.cold_microseconds);
+}
+
+// Waiting takes as long as what it waits for, and no longer: how often a loop looks says nothing.
+TEST_F(prediction_test, a_warp_that_waits_goes_on_when_the_flag_is_set) {
+    embedded_program program(relay_ptx);
+    const char relay = 0;
+    program.kernel(&relay, "_Z5relayPjii");
+    void* out = nullptr;
+    ASSERT_EQ(cudaMalloc(&out, 4096), error::success);
+    const auto launched = [&](unsigned threads, int waits, int rounds) {
+        const auto all = record([&] {
+            void* arguments[] = {&out, &waits, &rounds};
+            ASSERT_EQ(cudaLaunchKernel(&relay, {1, 1, 1}, {threads, 1, 1}, arguments, 0, nullptr), error::success);
+        });
+        return all.launches().at(0);
+    };
+    const auto microseconds = [](const auto& launch, const char* card) {
+        return launch.predicted.on(card).microseconds;
+    };
+    const auto together = launched(64, 0, 4000);
+    const auto waiting = launched(64, 1, 4000);
+    EXPECT_GT(microseconds(together, "h200"), 20);
+    EXPECT_NEAR(microseconds(waiting, "h200") / microseconds(together, "h200"), 2, 0.2);
+    // A wavefront of shared memory takes the slow card 100 cycles.
+    const auto briefly = launched(1024, 1, 20);
+    const auto polls = briefly.total.shared_load_wavefronts;
+    EXPECT_GT(polls, 60);
+    EXPECT_LT(microseconds(briefly, "slow") - microseconds(launched(1024, 0, 20), "slow"),
+              0.5 * 100 * static_cast<double>(polls) / 1980);
+    EXPECT_EQ(cudaFree(out), error::success);
 }
 
 TEST_F(prediction_test, sums_launches_and_names_the_bound_of_the_longest) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
+import pathlib
 import re
 import sys
+import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -35,6 +37,35 @@ class ModelPlot(unittest.TestCase):
         self.assertAlmostEqual(y, float(first[2]), places=1)  # both begin the diagonal: 10 is the least decade
         self.assertAlmostEqual(x, float(first[1]), places=1)
         self.assertAlmostEqual(high, float(first[4]), places=1)
+
+    def test_one_run_predicts_all_cards_of_a_problem(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = pathlib.Path(folder) / "warpfold"
+            command.write_text(f"""#!{sys.executable}
+import json, sys
+with open({str(command) + '.log'!r}, "a") as log:
+    log.write(" ".join(sys.argv[1:]) + "\\n")
+cards = sys.argv[sys.argv.index("--predict") + 1].split(",") + ["t4base"]
+print(json.dumps({{"steps": [{{"launches": [1, 2], "predictions": {{
+    card: {{"cold_nanoseconds": 1000 * len(card), "bound": card}} for card in cards}}}}]}}))
+""")
+            command.chmod(0o755)
+            cell = {"ladder": "reduce", "step": "3", "asked": 64, "n": 64, "block": 128, "measured": 1.0}
+            cells = [cell | {"card": "t4"}, cell | {"card": "h200"}, cell | {"card": "t4base", "clock": 0.585}]
+            self.assertEqual(len({pages.problem_of(c) for c in cells}), 1)
+            self.assertNotEqual(pages.problem_of(cell | {"card": "t4"}), pages.problem_of(cell | {"block": 256}))
+            pages.predict(str(command), cells, 20)
+            self.assertEqual([(c["predicted"], c["bound"], c["launches"]) for c in cells],
+                             [(2.0, "t4", 2), (4.0, "h200", 2), (6.0, "t4base", 2)])
+            runs = pathlib.Path(str(command) + ".log").read_text().splitlines()
+            self.assertEqual(len(runs), 1)
+            self.assertIn("--predict h200,t4 --card-file ", runs[0])
+            self.assertIn("--n 64 ", runs[0])
+            self.assertIn("--block 128", runs[0])
+            unknown = [cell | {"card": "none"}]
+            command.write_text(f"#!{sys.executable}\nprint('{{}}')\n")
+            pages.predict(str(command), unknown, 20)
+            self.assertEqual(unknown[0]["left_out"], "launches no kernel that is predicted")
 
     def test_the_page_reads_back_what_it_writes(self):
         cell = {"card": "t4", "ladder": "reduce", "step": "1", "title": "", "n": 1 << 20, "asked": 1 << 20, "block": 128,

@@ -100,6 +100,7 @@ struct traced_piece {
     std::uint32_t cycles = 0;
     std::uint32_t carried = 0;
     std::uint16_t needs = 0, leaves = 0;
+    bool waits = false; // of a loop that only waits: it counts once each time that a warp comes to the loop
 };
 
 struct program_code {

@@ -2,12 +2,16 @@
 // What the decoder needs to put the pseudo-instructions of a trace into code (softgpu/machine/inspect/trace.hpp).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "softgpu/machine/code/instruction.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 
 namespace softgpu::machine {
+
+// `more` of before_poll and before_release: what the address says.
+enum : std::uint32_t { access_generic, access_of_shared, access_past_shared };
 
 struct trace_points {
     std::vector<observe::latency_table> tables;
@@ -17,7 +21,12 @@ struct trace_points {
         nullptr; // `a`, `width` and `immediate` as the access has them; `more`: bytes, and touch << 8
     handler before_local = nullptr;   // the same, in local memory
     handler before_meeting = nullptr; // `a`, `width`, `immediate` and bytes likewise, and meeting << 8
-    handler before_copy = nullptr;    // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
+    handler before_poll =
+        nullptr; // a read of a loop that only waits: `a`, `width`, `immediate` likewise; `more`: access_...
+    handler after_poll = nullptr;     // behind it
+    handler before_release = nullptr; // as before_poll: a write of memory that a loop may wait for
+    handler after_release = nullptr;
+    handler before_copy = nullptr; // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
 };
 
 } // namespace softgpu::machine

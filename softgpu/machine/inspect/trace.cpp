@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include "softgpu/machine/code/program_code.hpp"
@@ -12,6 +13,7 @@
 #include "softgpu/machine/module/loaded_module.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 #include "softgpu/machine/state/worker.hpp"
+#include "softgpu/observe/counters_since.hpp"
 
 namespace softgpu::machine {
 
@@ -111,18 +113,23 @@ void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch ho
     };
     part parts[lanes];
     unsigned count = 0;
+    std::uint64_t lowest = ~std::uint64_t{0};
+    std::uint64_t highest = 0;
     each_lane(mask, [&](unsigned l) {
         if (!is_global(at[l])) {
             return; // a generic access to shared or local memory
         }
         const std::uint64_t line = at[l] / line_bytes;
-        unsigned k = count; // the last ones first: neighbours mostly share a line
+        // The last ones first: neighbours mostly share a line, or their lines rise or fall.
+        unsigned k = line > highest || line < lowest ? 0 : count;
         while (k != 0 && parts[k - 1].line != line) {
             --k;
         }
         if (k == 0) {
             parts[count++] = {line, 0};
             k = count;
+            lowest = std::min(lowest, line);
+            highest = std::max(highest, line);
         }
         const auto first = static_cast<unsigned>(at[l] / sector_bytes % 4);
         const auto last = static_cast<unsigned>((at[l] + bytes - 1) / sector_bytes % 4);
@@ -218,6 +225,57 @@ const instruction* before_meeting(const instruction* i, std::byte* frame, warp* 
     return i + 1;
 }
 
+// With room for a last word that is not whole, as blocks have it.
+std::span<const std::byte> shared_of(const warp* w) {
+    return {w->owner->shared, (std::size_t{w->host->launch->shared_bytes} + 3) / 4 * 4};
+}
+
+// Notes the words of shared memory that the active lanes access. `more` of the instruction: where they are.
+void note_words(const instruction* i, std::byte* frame, warp* w) {
+    running->begin_words();
+    if (i->more == access_past_shared) {
+        return;
+    }
+    std::uint64_t at[lanes];
+    read_operand(i, frame, w, at);
+    const std::uint64_t begin = i->more == access_of_shared ? 0 : w->host->launch->memory->shared_window();
+    each_lane(w->mask, [&](unsigned l) {
+        if (at[l] - begin < w->host->launch->shared_bytes) {
+            running->add_word(static_cast<std::uint32_t>((at[l] - begin) / 4));
+        }
+    });
+}
+
+// One look of a loop that only waits.
+const instruction* before_poll(const instruction* i, std::byte* frame, warp* w) {
+    if (running != nullptr) {
+        note_words(i, frame, w);
+        running->begin_poll(w->index, *w->counts);
+    }
+    return i + 1;
+}
+
+const instruction* after_poll(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (running != nullptr) {
+        running->end_poll(shared_of(w), *w->counts);
+    }
+    return i + 1;
+}
+
+const instruction* before_release(const instruction* i, std::byte* frame, warp* w) {
+    if (running != nullptr) {
+        note_words(i, frame, w);
+    }
+    return i + 1;
+}
+
+const instruction* after_release(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (running != nullptr) {
+        running->end_release(w->index, shared_of(w));
+    }
+    return i + 1;
+}
+
 const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) {
     if (running == nullptr) {
         return i + 1;
@@ -249,6 +307,10 @@ trace_points make_trace_points(std::span<const observe::latency_table> tables) {
             before_access,
             before_local,
             before_meeting,
+            before_poll,
+            after_poll,
+            before_release,
+            after_release,
             before_copy};
 }
 
@@ -266,28 +328,41 @@ traced_block::traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps,
       ready_(std::size_t{warps} * registers * tables),
       arrivals_(rounds * tables),
       arrived_(warps),
-      round_of_(rounds) {}
+      round_of_(rounds),
+      round_(warps) {}
 
 void traced_block::select(traced_block* b) noexcept { running = b; }
 
 // The warp stands at the first instruction whose operand is on its way; then the piece goes on as if it had all.
 void traced_block::advance(std::uint32_t warp, const program_code& code, const traced_piece& piece) {
-    double* const clock = clocks_.data() + warp * tables_;
+    if (tables_ == 2) { // one card: most of the time goes here
+        advance_by(std::integral_constant<std::size_t, 2>{}, warp, code, piece);
+    } else {
+        advance_by(tables_, warp, code, piece);
+    }
+}
+
+template <class Tables>
+void traced_block::advance_by(Tables tables, std::uint32_t warp, const program_code& code, const traced_piece& piece) {
+    double* const clock = clocks_.data() + warp * tables;
     const double* cycles = code.piece_cycles.data() + piece.cycles;
-    const double* at = cycles + tables_;
+    if (std::exchange(round_[warp], piece.waits ? cycles : nullptr) != nullptr && piece.waits) {
+        return; // how often it looks depends on others
+    }
+    const double* at = cycles + tables;
     const std::uint32_t* reg = code.piece_carried.data() + piece.carried;
-    double* const ready = ready_.data() + std::size_t{warp} * registers_ * tables_;
-    for (std::uint16_t k = 0; k < piece.needs; ++k, ++reg, at += tables_) {
-        for (std::size_t t = 0; *reg < registers_ && t < tables_; ++t) {
-            clock[t] = std::max(clock[t], ready[*reg * tables_ + t] - at[t]);
+    double* const ready = ready_.data() + std::size_t{warp} * registers_ * tables;
+    for (std::uint16_t k = 0; k < piece.needs; ++k, ++reg, at += tables) {
+        for (std::size_t t = 0; *reg < registers_ && t < tables; ++t) {
+            clock[t] = std::max(clock[t], ready[*reg * tables + t] - at[t]);
         }
     }
-    for (std::uint16_t k = 0; k < piece.leaves; ++k, ++reg, at += tables_) {
-        for (std::size_t t = 0; *reg < registers_ && t < tables_; ++t) {
-            ready[*reg * tables_ + t] = clock[t] + at[t];
+    for (std::uint16_t k = 0; k < piece.leaves; ++k, ++reg, at += tables) {
+        for (std::size_t t = 0; *reg < registers_ && t < tables; ++t) {
+            ready[*reg * tables + t] = clock[t] + at[t];
         }
     }
-    for (std::size_t t = 0; t < tables_; ++t) {
+    for (std::size_t t = 0; t < tables; ++t) {
         clock[t] += cycles[t];
     }
 }
@@ -310,12 +385,62 @@ void traced_block::pass(std::uint32_t warp) {
     }
 }
 
+// A store of what was there already lets nobody go on.
+void traced_block::end_release(std::uint32_t warp, std::span<const std::byte> shared) {
+    if (released_.empty() && !words_.empty()) {
+        released_.resize(shared.size() / sizeof(std::uint32_t));
+        released_when_.resize(released_.size() * tables_);
+    }
+    for (const std::uint32_t word : words_) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, shared.data() + word * sizeof value, sizeof value);
+        released_word& here = released_[word];
+        if (here.is_known && here.value == value) {
+            continue;
+        }
+        here = {value, true};
+        for (std::size_t t = 0; t < tables_; ++t) {
+            double& when = released_when_[word * tables_ + t];
+            when = std::max(when, clocks_[warp * tables_ + t]);
+        }
+    }
+    words_.clear();
+}
+
+// It finds what was written in the round that begins then.
+void traced_block::begin_poll(std::uint32_t warp, const observe::counters& now) {
+    before_poll_ = now;
+    for (const std::uint32_t word : words_) {
+        if (released_.empty() || !released_[word].is_known || round_[warp] == nullptr) {
+            continue;
+        }
+        for (std::size_t t = 0; t < tables_; ++t) {
+            double& clock = clocks_[warp * tables_ + t];
+            clock = std::max(clock, released_when_[word * tables_ + t] + round_[warp][t]);
+        }
+    }
+}
+
+// An atomic that waits may have changed the word: it has taken a lock.
+void traced_block::end_poll(std::span<const std::byte> shared, const observe::counters& now) {
+    for (const std::uint32_t word : words_) {
+        if (!released_.empty()) {
+            std::memcpy(&released_[word].value, shared.data() + word * sizeof(std::uint32_t), sizeof(std::uint32_t));
+        }
+    }
+    words_.clear();
+    if (before_poll_) {
+        polls_.add(observe::since(*before_poll_, now));
+        before_poll_.reset();
+    }
+}
+
 void traced_block::end() {
     std::vector<double> longest(tables_);
     for (std::size_t k = 0; k < clocks_.size(); ++k) {
         longest[k % tables_] = std::max(longest[k % tables_], clocks_[k]);
     }
-    to_->ended(longest);
+    to_->ended(longest, polls_);
 }
 
 } // namespace softgpu::machine

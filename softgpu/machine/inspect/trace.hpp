@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,10 +30,20 @@ public:
     void advance(std::uint32_t warp, const program_code& code, const traced_piece& piece);
     void arrive(std::uint32_t warp);
     void pass(std::uint32_t warp);
+    // Around an access of a warp to words of shared memory for which a loop may wait. `shared`: the block's.
+    void begin_words() noexcept { words_.clear(); }
+    void add_word(std::uint32_t word) { words_.push_back(word); }
+    void end_release(std::uint32_t warp, std::span<const std::byte> shared);
+    // The same of a loop that only waits; `now`: the counters.
+    void begin_poll(std::uint32_t warp, const observe::counters& now);
+    void end_poll(std::span<const std::byte> shared, const observe::counters& now);
     [[nodiscard]] block_trace& to() noexcept { return *to_; }
     void end();
 
 private:
+    template <class Tables> // how many, as a number that the compiler knows or not
+    void advance_by(Tables tables, std::uint32_t warp, const program_code& code, const traced_piece& piece);
+
     // A warp is at most one barrier ahead of another; bar.arrive may be further, which costs exactness alone.
     static constexpr std::uint32_t rounds = 8;
 
@@ -44,6 +55,16 @@ private:
     std::vector<double> arrivals_;        // the last at a round
     std::vector<std::uint32_t> arrived_;  // rounds of each warp
     std::vector<std::uint32_t> round_of_; // of each place in arrivals_
+    std::vector<const double*> round_;    // of a warp that waits: cycles of one round of its loop, by table
+    struct released_word {
+        std::uint32_t value = 0;
+        bool is_known = false;
+    };
+    std::vector<released_word> released_; // by word; empty: none
+    std::vector<double> released_when_;   // it was changed last: by word, table by table
+    std::vector<std::uint32_t> words_;    // of the present access
+    std::optional<observe::counters> before_poll_;
+    observe::counters polls_;
 };
 
 } // namespace softgpu::machine

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "softgpu/observe/counters_since.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 
 namespace softgpu::runtime {
@@ -22,7 +23,8 @@ struct predicted_card {
              {.bytes = static_cast<std::uint64_t>(facts.l2_slice_bytes),
               .load = 1 / facts.slice_loads,
               .store = 1 / facts.slice_stores,
-              .atomic = 1 / facts.atomics_one_address}) {}
+              .atomic = 1 / facts.atomics_one_address,
+              .changed = 1 / facts.slice_changed}) {}
 
     predict::card facts;
     predict::device_l2 l2;
@@ -52,6 +54,7 @@ struct launch_prediction::sums {
     std::vector<std::uint64_t> places;   // by card: blocks on the device at once
     std::vector<predict::host_lines> host;
     predict::meetings met;
+    observe::counters polls; // of loops that only wait: how many there are depends on the order of the host's threads
     std::atomic<std::uint64_t> begun = 0;
 };
 
@@ -93,7 +96,7 @@ public:
         }
     }
 
-    void ended(std::span<const double> cycles) override {
+    void ended(std::span<const double> cycles, const observe::counters& polls) override {
         std::vector<predict::traffic> own;
         own.reserve(l1_.size());
         for (predict::block_l1& l1 : l1_) {
@@ -109,6 +112,7 @@ public:
             to_.cycles[t] += cycles[t];
         }
         to_.met += met_;
+        to_.polls.add(polls);
         ++to_.blocks;
     }
 
@@ -194,7 +198,7 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
     const double blocks = sums_->blocks == 0 ? 1 : static_cast<double>(sums_->blocks);
     for (std::size_t k = 0; k < cards.size(); ++k) {
         predict::launch_work work{.shape = sums_->shape,
-                                  .total = total,
+                                  .total = observe::since(sums_->polls, total),
                                   .mix = mix,
                                   .path_near = sums_->cycles[2 * k] / blocks,
                                   .path_far = sums_->cycles[2 * k + 1] / blocks,

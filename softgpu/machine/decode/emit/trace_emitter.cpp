@@ -18,7 +18,7 @@ using ptx::suffix;
 
 void trace_emitter::begin_block(std::uint32_t b) {
     const program::basic_block& block = flow_.blocks[b];
-    in_waiting_loop_ = only_waits(b);
+    in_waiting_loop_ = waits_[b];
     code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
     rounds_ = unrolled_rounds(f_, flow_, b);
     begin_piece(block.first, block.last);
@@ -31,6 +31,10 @@ void trace_emitter::before(std::uint32_t n) {
 }
 
 void trace_emitter::after(std::uint32_t n, std::uint32_t end) {
+    if (notes_word_) {
+        code_.emit(in_waiting_loop_ ? points_.after_poll : points_.after_release, n);
+        notes_word_ = false;
+    }
     if (is_barrier_of_all(n)) {
         begin_piece(n, end);
     }
@@ -67,10 +71,15 @@ bool trace_emitter::counts_in_shared(const ptx::instruction& i) const {
 }
 
 void trace_emitter::before_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
+    const instruction_class what = cost_of(i).what;
+    const bool releases = waits_for_shared_ && i.op != opcode::ld && may_share(i) && place_of(i) != access_past_shared;
+    if (in_waiting_loop_ ? may_share(i) : releases) {
+        notes_word_ = true;
+        emit_before(in_waiting_loop_ ? points_.before_poll : points_.before_release, decoded, 0, 0).more = place_of(i);
+    }
     if (in_waiting_loop_) {
         return;
     }
-    const instruction_class what = cost_of(i).what;
     const std::uint64_t width = std::uint64_t{ptx::bytes_of(fm.type[0])} * fm.vector;
     if (what == instruction_class::constant && i.space() == suffix::const_) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::constant_words));
@@ -126,6 +135,28 @@ bool trace_emitter::only_waits(std::uint32_t b) const {
     return false;
 }
 
+bool trace_emitter::may_share(const ptx::instruction& i) {
+    const bool moves = i.op == opcode::ld || i.op == opcode::st || i.op == opcode::atom || i.op == opcode::red;
+    switch (cost_of(i).what) {
+    case instruction_class::shared_load:
+    case instruction_class::shared_store:
+    case instruction_class::shared_atomic: return moves;
+    case instruction_class::global_load:
+    case instruction_class::global_store:
+    case instruction_class::global_atomic: return moves; // counted, and a generic address may be one of shared memory
+    default: return false;
+    }
+}
+
+std::uint32_t trace_emitter::place_of(const ptx::instruction& i) {
+    switch (i.space()) {
+    case suffix::shared:
+    case suffix::shared_cta: return access_of_shared;
+    case suffix::global: return access_past_shared;
+    default: return access_generic;
+    }
+}
+
 bool trace_emitter::is_barrier_of_all(std::uint32_t n) const {
     const ptx::instruction& i = f_.instructions[n];
     return cost_of(i).what == instruction_class::barrier && !i.predicate;
@@ -137,7 +168,7 @@ void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
     while (last < end && cost_of(f_.instructions[last]).what != instruction_class::barrier) {
         ++last;
     }
-    const schedule times = schedule_of(f_, first, in_waiting_loop_ ? first : last, points_.tables, carried_, rounds_);
+    const schedule times = schedule_of(f_, first, last, points_.tables, carried_, rounds_);
     instruction& begin = code_.emit(points_.begin_piece, first < end ? first : no_instruction);
     begin.more = static_cast<std::uint32_t>(code_.pieces.size());
     begin.immediate = behind_barrier ? 1 : 0;
@@ -149,6 +180,7 @@ void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
     piece.carried = static_cast<std::uint32_t>(code_.piece_carried.size());
     piece.needs = static_cast<std::uint16_t>(times.needs.size());
     piece.leaves = static_cast<std::uint16_t>(times.leaves.size());
+    piece.waits = in_waiting_loop_;
     code_.latency_tables = points_.tables.size();
     append(times.cycles);
     for (const std::vector<carried_time>* const list : {&times.needs, &times.leaves}) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "softgpu/machine/code/form.hpp"
 #include "softgpu/machine/code/program_code.hpp"
@@ -18,6 +19,15 @@ public:
                   const trace_points& points)
         : f_(f), flow_(flow), code_(code), points_(points), carried_(carried_registers_of(f)) {
         code_.carried_registers = static_cast<std::uint32_t>(carried_.size());
+        for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
+            waits_.push_back(only_waits(b));
+        }
+        for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
+            for (std::uint32_t n = flow.blocks[b].first; waits_[b] && n < flow.blocks[b].last; ++n) {
+                waits_for_shared_ = waits_for_shared_ ||
+                                    (may_share(f.instructions[n]) && place_of(f.instructions[n]) != access_past_shared);
+            }
+        }
     }
 
     // At the beginning of a block, in front of its instructions.
@@ -37,6 +47,9 @@ private:
     // Emits one of points_ that takes the instruction's address.
     instruction& emit_before(handler run, const instruction& decoded, std::uint64_t bytes, unsigned what);
     [[nodiscard]] bool is_barrier_of_all(std::uint32_t n) const;
+    // It accesses memory that another warp may write; and which kind, as its address says.
+    [[nodiscard]] static bool may_share(const ptx::instruction& i);
+    [[nodiscard]] static std::uint32_t place_of(const ptx::instruction& i);
     // Straight code from `first` to the next barrier, which is the first instruction of the next piece.
     void begin_piece(std::uint32_t first, std::uint32_t end);
 
@@ -45,8 +58,11 @@ private:
     program_code& code_;
     const trace_points& points_;
     carried_registers carried_;
-    bool in_waiting_loop_ = false; // the present block
-    unsigned rounds_ = 1;          // as often it is unrolled
+    std::vector<bool> waits_;       // of each block: only_waits()
+    bool in_waiting_loop_ = false;  // the present block
+    bool waits_for_shared_ = false; // a loop waits for words that may be of shared memory
+    bool notes_word_ = false;       // before_access() has put before_poll or before_release in front of the instruction
+    unsigned rounds_ = 1;           // as often it is unrolled
 };
 
 } // namespace softgpu::machine
