@@ -110,6 +110,9 @@ def predict(warpfold, cells, seconds):
         run = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
         step = json.loads(run.stdout)["steps"][0]
         for cell in cells:
+            if step["n"] != cell["n"]:
+                cell["left_out"] = "was measured at another size than the tree's step has now"
+                continue
             p = step["predictions"][cell["card"]]
             cell.update(predicted=p["cold_nanoseconds"] / 1e3, bound=p["bound"], launches=len(step["launches"]))
     except subprocess.TimeoutExpired:

@@ -46,7 +46,7 @@ import json, sys
 with open({str(command) + '.log'!r}, "a") as log:
     log.write(" ".join(sys.argv[1:]) + "\\n")
 cards = sys.argv[sys.argv.index("--predict") + 1].split(",") + ["t4base"]
-print(json.dumps({{"steps": [{{"launches": [1, 2], "predictions": {{
+print(json.dumps({{"steps": [{{"n": 64, "launches": [1, 2], "predictions": {{
     card: {{"cold_nanoseconds": 1000 * len(card), "bound": card}} for card in cards}}}}]}}))
 """)
             command.chmod(0o755)
@@ -62,6 +62,10 @@ print(json.dumps({{"steps": [{{"launches": [1, 2], "predictions": {{
             self.assertIn("--predict h200,t4 --card-file ", runs[0])
             self.assertIn("--n 64 ", runs[0])
             self.assertIn("--block 128", runs[0])
+            other = [cell | {"card": "h200", "n": 32}]
+            pages.predict(str(command), other, 20)
+            self.assertNotIn("predicted", other[0])
+            self.assertIn("another size", other[0]["left_out"])
             unknown = [cell | {"card": "none"}]
             command.write_text(f"#!{sys.executable}\nprint('{{}}')\n")
             pages.predict(str(command), unknown, 20)
