@@ -112,8 +112,7 @@ const instruction* fetch(const instruction* i, std::byte* frame, warp* w) {
         if (!Gather && t->levels > 1) {
             sample_levels(*t, g, p, f, here, r);
         } else if (!Gather) {
-            exact_texels exact;
-            sample_level(*t, g, p, r, exact);
+            sample_level(*t, g, p, r, nullptr);
         } else if (channel < t->channels) {
             gather_four(*t, p, channel, r);
         }

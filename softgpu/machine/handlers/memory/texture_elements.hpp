@@ -45,10 +45,16 @@ inline std::uint32_t border_channel(const texture_descriptor& t, unsigned channe
     return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> unused) : bits >> unused;
 }
 
-// The elements of a warp as they lie in memory, one behind the other.
+// The elements of a warp, or pairs of elements that lie side by side.
+struct loaded_elements {
+    alignas(64) std::byte of[16 * lanes];
+};
+// One element of each lane of them.
 struct raw_elements {
-    alignas(64) std::byte bytes[16 * lanes];
-    lane_mask outside; // lanes beyond the border; their bytes are unused
+    const std::byte* bytes = nullptr;
+    unsigned stride = 0;   // bytes from lane to lane: 1, 2, 4, 8 or 16
+    unsigned first = 0;    // byte of the element within them
+    lane_mask outside = 0; // lanes beyond the border; their bytes are unused
 };
 
 template <std::size_t Bytes>
@@ -59,47 +65,61 @@ SOFTGPU_INLINE void copy_elements(std::byte* to, const std::byte* from, const st
     }
 }
 
-// From offsets along the three axes.
-inline void load_elements(raw_elements& r, const texture_descriptor& t, const std::int64_t* x, const std::int64_t* y,
-                          const std::int64_t* z) {
-    static constexpr std::byte nothing[16] = {};
-    alignas(64) std::int64_t offset[lanes];
+// From offsets along the three axes; false: a lane is beyond the border.
+SOFTGPU_INLINE bool add_offsets(std::int64_t* offset, const std::int64_t* x, const std::int64_t* y,
+                                const std::int64_t* z) {
     std::int64_t any = 0;
     SOFTGPU_LANES
     for (unsigned l = 0; l < lanes; ++l) {
         offset[l] = x[l] + y[l] + z[l];
         any |= offset[l];
     }
-    r.outside = t.width == 0 ? all_lanes : 0;
-    if (any < 0) {
+    return any >= 0;
+}
+
+// Loads `bytes` of each lane from there: an element, or two.
+inline raw_elements load_elements(loaded_elements& to, const texture_descriptor& t, const std::int64_t* x,
+                                  const std::int64_t* y, const std::int64_t* z, unsigned bytes) {
+    static constexpr std::byte nothing[16] = {};
+    alignas(64) std::int64_t offset[lanes];
+    raw_elements r{to.of, bytes, 0, t.width == 0 ? all_lanes : 0};
+    if (!add_offsets(offset, x, y, z)) {
         for (unsigned l = 0; l < lanes; ++l) {
             r.outside |= (offset[l] < 0 ? 1u : 0u) << l;
             offset[l] = std::max<std::int64_t>(offset[l], 0);
         }
     }
     const auto* const from = t.width == 0 ? nothing : reinterpret_cast<const std::byte*>(t.data);
-    switch (t.element_bytes()) {
-    case 1: copy_elements<1>(r.bytes, from, offset); return;
-    case 2: copy_elements<2>(r.bytes, from, offset); return;
-    case 4: copy_elements<4>(r.bytes, from, offset); return;
-    case 8: copy_elements<8>(r.bytes, from, offset); return;
-    default: copy_elements<16>(r.bytes, from, offset); return;
+    switch (bytes) {
+    case 1: copy_elements<1>(to.of, from, offset); break;
+    case 2: copy_elements<2>(to.of, from, offset); break;
+    case 4: copy_elements<4>(to.of, from, offset); break;
+    case 8: copy_elements<8>(to.of, from, offset); break;
+    default: copy_elements<16>(to.of, from, offset); break;
+    }
+    return r;
+}
+
+// Bits `shift` and on of every `Step`th word.
+template <unsigned Step, class Word>
+SOFTGPU_INLINE void take_bits(std::uint32_t* d, const Word* from, unsigned shift, std::uint32_t kept) {
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        d[l] = std::uint32_t{from[l * Step]} >> shift & kept;
     }
 }
 
-template <class T>
-SOFTGPU_INLINE void take_channel(std::uint32_t* d, const raw_elements& r, unsigned channels, unsigned channel) {
-    const T* const from = reinterpret_cast<const T*>(r.bytes) + channel;
-    const auto take = [&](auto step) {
-        SOFTGPU_LANES
-        for (unsigned l = 0; l < lanes; ++l) {
-            d[l] = from[l * step()];
-        }
-    };
-    switch (channels) {
-    case 1: take(std::integral_constant<unsigned, 1>{}); return;
-    case 2: take(std::integral_constant<unsigned, 2>{}); return;
-    default: take(std::integral_constant<unsigned, 4>{}); return;
+// A channel of `bytes` bytes that begins with byte `first` of each lane's.
+SOFTGPU_INLINE void take_channel(std::uint32_t* d, const raw_elements& r, unsigned first, unsigned bytes) {
+    const std::uint32_t kept = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
+    const unsigned shift = first % 4 * 8;
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(r.bytes) + first / 4;
+    switch (r.stride) {
+    case 1: take_bits<1>(d, reinterpret_cast<const std::uint8_t*>(r.bytes), 0, kept); return;
+    case 2: take_bits<1>(d, reinterpret_cast<const std::uint16_t*>(r.bytes), shift, kept); return;
+    case 4: take_bits<1>(d, words, shift, kept); return;
+    case 8: take_bits<2>(d, words, shift, kept); return;
+    default: take_bits<4>(d, words, shift, kept); return;
     }
 }
 
@@ -127,11 +147,7 @@ inline void normalize(const texture_descriptor& t, unsigned channel, std::uint32
 // One channel of all lanes.
 __attribute__((noinline)) inline void read_channel(const texture_descriptor& t, const raw_elements& r, unsigned channel,
                                                    std::uint32_t* d) {
-    switch (t.channel_bytes) {
-    case 1: take_channel<std::uint8_t>(d, r, t.channels, channel); break;
-    case 2: take_channel<std::uint16_t>(d, r, t.channels, channel); break;
-    default: take_channel<std::uint32_t>(d, r, t.channels, channel); break;
-    }
+    take_channel(d, r, r.first + channel * t.channel_bytes, t.channel_bytes);
     if (t.kind == channel_kind::real && t.channel_bytes == 2) {
         SOFTGPU_LANES
         for (unsigned l = 0; l < lanes; ++l) {

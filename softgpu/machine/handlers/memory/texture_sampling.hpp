@@ -19,10 +19,9 @@ struct exact_texels {
 // axes. Seen on an H200; the guide has the exact product.
 SOFTGPU_INLINE std::int32_t product(std::int32_t a, std::int32_t b) { return (a * b + 128) / 256; }
 
-// Bit k of a corner: the farther element along axis k.
+// Bit k of a corner: the farther element along axis k. From 0 to 1.
 struct corner_weights {
-    alignas(64) double of[8][lanes];          // from 0 to 1
-    alignas(64) std::uint32_t kept[8][lanes]; // all bits where there is a weight: else infinities and NaN do not count
+    alignas(64) double of[8][lanes];
 };
 
 template <unsigned Corners>
@@ -47,35 +46,46 @@ inline void weigh(corner_weights& w, const std::int32_t* along_x, const std::int
                                     xyz};
         for (unsigned c = 0; c < Corners; ++c) {
             w.of[c][l] = all[c] * (1.0 / 256);
-            w.kept[c][l] = all[c] != 0 ? ~0u : 0;
         }
     }
 }
 
+// A double's magnitude as an integer, and what carries to its highest bit where it is an infinity or a NaN.
+constexpr std::uint64_t magnitude_bits = 0x7FFFFFFFFFFFFFFF;
+constexpr std::uint64_t carry_bit = std::uint64_t{1} << 52;
+
+inline bool are_finite(const double* sum) {
+    std::uint64_t any = 0;
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        any |= (std::bit_cast<std::uint64_t>(sum[l]) & magnitude_bits) + carry_bit;
+    }
+    return any <= magnitude_bits;
+}
+
+// The values of each corner: one float of each lane, `Step` words apart.
 template <unsigned Corners>
-inline void add_corners(const corner_weights& w, const std::uint32_t (*value)[lanes], double* sum) {
+using corner_values = const std::uint32_t* const (&)[Corners];
+
+template <unsigned Step, bool Weighted, unsigned Corners>
+SOFTGPU_INLINE void add_corners(const corner_weights& w, corner_values<Corners> value, double* sum) {
     SOFTGPU_LANES
     for (unsigned l = 0; l < lanes; ++l) {
         double s = 0;
         for (unsigned c = 0; c < Corners; ++c) {
-            s += w.of[c][l] * static_cast<double>(std::bit_cast<float>(value[c][l] & w.kept[c][l]));
+            const std::uint32_t bits = Weighted && w.of[c][l] == 0 ? 0 : value[c][l * Step];
+            s += w.of[c][l] * static_cast<double>(std::bit_cast<float>(bits));
         }
         sum[l] = s;
     }
 }
 
-// The sums of all channels. Corners: 2, 4 or 8.
-template <unsigned Corners>
-void filter(const texture_descriptor& t, const raw_elements* raw, const between& x, const between& y, const between& z,
-            exact_texels& exact) {
-    corner_weights w;
-    weigh<Corners>(w, x.weight, y.weight, z.weight);
-    for (unsigned k = 0; k < t.channels; ++k) {
-        alignas(64) std::uint32_t value[Corners][lanes];
-        for (unsigned corner = 0; corner < Corners; ++corner) {
-            read_channel(t, raw[corner], k, value[corner]);
-        }
-        add_corners<Corners>(w, value, exact.channel[k]);
+// Elements without a weight do not count, also where they are no numbers.
+template <unsigned Step, unsigned Corners>
+inline void add_corners(const corner_weights& w, corner_values<Corners> value, double* sum) {
+    add_corners<Step, false, Corners>(w, value, sum);
+    if (!are_finite(sum)) {
+        add_corners<Step, true, Corners>(w, value, sum);
     }
 }
 
@@ -101,9 +111,115 @@ inline void round_channel(const texture_descriptor& t, const double* exact, std:
     }
 }
 
-// One level. `exact` is given where reading gives floats.
+// Whether each lane's two elements along x lie side by side, as they do but for borders.
+inline bool are_side_by_side(const between& x, std::int64_t bytes) {
+    std::int64_t differ = 0;
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        differ |= (x.high[l] - x.low[l]) ^ bytes;
+    }
+    return differ == 0;
+}
+
+// Bit k of a corner's number: the farther element along axis k.
+SOFTGPU_INLINE const std::int64_t* side(const between& along, unsigned corner, unsigned axis) {
+    return (corner >> axis & 1) != 0 ? along.high : along.low;
+}
+
+// All are loaded before the first is used: a vector load of what was just stored in parts has to wait.
+template <unsigned Corners>
+void load_corners(raw_elements* raw, loaded_elements* to, const texture_descriptor& t, const between& x,
+                  const between& y, const between& z) {
+    const unsigned bytes = t.element_bytes();
+    const bool in_pairs = bytes <= 8 && are_side_by_side(x, bytes);
+    for (unsigned corner = 0; corner < Corners; ++corner) {
+        if (in_pairs && corner % 2 != 0) {
+            raw[corner] = raw[corner - 1];
+            raw[corner].first = bytes;
+        } else {
+            raw[corner] = load_elements(to[corner], t, side(x, corner, 0), side(y, corner, 1), side(z, corner, 2),
+                                        in_pairs ? 2 * bytes : bytes);
+        }
+    }
+}
+
+// Elements of four floats, finite and inside the texture: all channels of a lane at once. false: they are not.
+template <unsigned Corners>
+bool filter_fours(const texture_descriptor& t, const corner_weights& w, const between& x, const between& y,
+                  const between& z, texels& r) {
+    using four_doubles [[gnu::vector_size(32)]] = double;
+    using four_words [[gnu::vector_size(32)]] = std::uint64_t;
+    using any_float [[gnu::aligned(1), gnu::may_alias]] = float;
+    alignas(64) std::int64_t offset[Corners][lanes];
+    for (unsigned corner = 0; corner < Corners; ++corner) {
+        if (!add_offsets(offset[corner], side(x, corner, 0), side(y, corner, 1), side(z, corner, 2))) {
+            return false;
+        }
+    }
+    alignas(64) float sums[4 * lanes];
+    four_words any{};
+    for (unsigned l = 0; l < lanes; ++l) {
+        four_doubles sum{};
+        for (unsigned c = 0; c < Corners; ++c) {
+            const auto* const v = reinterpret_cast<const any_float*>(t.data + static_cast<std::uint64_t>(offset[c][l]));
+            sum += w.of[c][l] * four_doubles{v[0], v[1], v[2], v[3]};
+        }
+        any |= (reinterpret_cast<four_words>(sum) & magnitude_bits) + carry_bit;
+        for (unsigned k = 0; k < 4; ++k) {
+            sums[4 * l + k] = static_cast<float>(sum[k]);
+        }
+    }
+    if ((any[0] | any[1] | any[2] | any[3]) > magnitude_bits) {
+        return false;
+    }
+    for (unsigned k = 0; k < 4; ++k) {
+        take_channel(r.channel[k], {reinterpret_cast<const std::byte*>(sums), 16}, 4 * k, 4);
+    }
+    return true;
+}
+
+// Corners: 2, 4 or 8. `exact`: the sums of all channels before rounding; nullptr: not wanted.
+template <unsigned Corners>
+void filter(const texture_descriptor& t, const between& x, const between& y, const between& z, texels& r,
+            exact_texels* wanted) {
+    corner_weights w;
+    if (wanted == nullptr && t.kind == channel_kind::real && t.element_bytes() == 16 && t.width != 0) {
+        weigh<Corners>(w, x.weight, y.weight, z.weight);
+        if (filter_fours<Corners>(t, w, x, y, z, r)) {
+            return;
+        }
+    }
+    loaded_elements loaded[Corners];
+    raw_elements raw[Corners];
+    load_corners<Corners>(raw, loaded, t, x, y, z);
+    weigh<Corners>(w, x.weight, y.weight, z.weight); // meanwhile what was loaded reaches the cache
+    exact_texels own;
+    exact_texels& exact = wanted != nullptr ? *wanted : own;
+    const bool as_loaded = t.kind == channel_kind::real && t.channel_bytes == 4 &&
+                           std::ranges::all_of(raw, [](const raw_elements& e) { return e.outside == 0; });
+    for (unsigned k = 0; k < t.channels; ++k) {
+        alignas(64) std::uint32_t read[Corners][lanes];
+        const std::uint32_t* value[Corners];
+        for (unsigned c = 0; c < Corners; ++c) {
+            if (as_loaded) {
+                value[c] = reinterpret_cast<const std::uint32_t*>(raw[c].bytes + raw[c].first) + k;
+            } else {
+                read_channel(t, raw[c], k, read[c]);
+                value[c] = read[c];
+            }
+        }
+        switch (as_loaded ? raw[0].stride / 4 : 1) {
+        case 1: add_corners<1, Corners>(w, value, exact.channel[k]); break;
+        case 2: add_corners<2, Corners>(w, value, exact.channel[k]); break;
+        default: add_corners<4, Corners>(w, value, exact.channel[k]); break;
+        }
+        round_channel(t, exact.channel[k], r.channel[k]);
+    }
+}
+
+// One level. `exact`: nullptr, or what is given too where reading gives floats.
 inline void sample_level(const texture_descriptor& t, geometry g, const fetch_place& p, texels& r,
-                         exact_texels& exact) {
+                         exact_texels* exact) {
     const bool linear = t.linear && gives_reals(t) && !p.integers;
     const bool cube = g == geometry::cube || g == geometry::cubes;
     const bool flat = g == geometry::line || g == geometry::lines;
@@ -139,31 +255,21 @@ inline void sample_level(const texture_descriptor& t, geometry g, const fetch_pl
             along_z.low[l] = std::min(slice, last) * static_cast<std::int64_t>(t.slice_bytes);
         }
     }
-    // All are loaded before the first is used: a vector load of what was just stored in parts has to wait.
-    raw_elements raw[8];
-    const unsigned corners = !linear ? 1 : g == geometry::space ? 8 : flat ? 2 : 4;
-    for (unsigned corner = 0; corner < corners; ++corner) {
-        load_elements(raw[corner], t, (corner & 1) != 0 ? x.high : x.low, (corner & 2) != 0 ? y.high : y.low,
-                      (corner & 4) != 0 ? z.high : z.low);
-    }
     if (!linear) {
+        loaded_elements loaded;
+        const raw_elements raw = load_elements(loaded, t, x.low, y.low, z.low, t.element_bytes());
         for (unsigned k = 0; k < t.channels; ++k) {
-            read_channel(t, raw[0], k, r.channel[k]);
-            for (unsigned l = 0; gives_reals(t) && l < lanes; ++l) {
-                exact.channel[k][l] = 0.0 + static_cast<double>(std::bit_cast<float>(r.channel[k][l]));
+            read_channel(t, raw, k, r.channel[k]);
+            for (unsigned l = 0; exact != nullptr && gives_reals(t) && l < lanes; ++l) {
+                exact->channel[k][l] = 0.0 + static_cast<double>(std::bit_cast<float>(r.channel[k][l]));
             }
         }
-        return;
-    }
-    if (corners == 2) {
-        filter<2>(t, raw, x, y, z, exact);
-    } else if (corners == 4) {
-        filter<4>(t, raw, x, y, z, exact);
+    } else if (g == geometry::space) {
+        filter<8>(t, x, y, z, r, exact);
+    } else if (flat) {
+        filter<2>(t, x, y, z, r, exact);
     } else {
-        filter<8>(t, raw, x, y, z, exact);
-    }
-    for (unsigned k = 0; k < t.channels; ++k) {
-        round_channel(t, exact.channel[k], r.channel[k]);
+        filter<4>(t, x, y, z, r, exact);
     }
 }
 
@@ -223,9 +329,9 @@ inline void sample_levels(const texture_descriptor& t, geometry g, const fetch_p
         texels mixed;
         exact_texels exact;
         exact_texels coarse;
-        sample_level(all[level], g, p, first, exact);
+        sample_level(all[level], g, p, first, &exact);
         if (between_levels != 0) {
-            sample_level(all[level + 1], g, p, mixed, coarse);
+            sample_level(all[level + 1], g, p, mixed, &coarse);
         }
         for (unsigned k = 0; k < t.channels; ++k) {
             if (between_levels != 0) {
@@ -250,8 +356,9 @@ inline void gather_four(const texture_descriptor& t, const fetch_place& p, unsig
     along(y, {t.mode[1], t.height, t.row_bytes, true, t.normalized}, p.at[1], false);
     alignas(64) static constexpr std::int64_t first_slice[lanes] = {};
     for (unsigned k = 0; k < 4; ++k) {
-        raw_elements raw;
-        load_elements(raw, t, k == 1 || k == 2 ? x.high : x.low, k < 2 ? y.high : y.low, first_slice);
+        loaded_elements loaded;
+        const raw_elements raw = load_elements(loaded, t, k == 1 || k == 2 ? x.high : x.low, k < 2 ? y.high : y.low,
+                                               first_slice, t.element_bytes());
         read_channel(t, raw, channel, r.channel[k]);
     }
 }
