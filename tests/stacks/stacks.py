@@ -48,12 +48,13 @@ REASONS = [
     (r"CUFFT|cufft", "cuFFT: machine code"),
     (r"CUSPARSE|cusparse", "cuSPARSE: machine code"),
     (r"No module named '(cupy|nvmath|torch)|CURAND", "needs another package, or cuRAND"),
-    (r"cudadevrt|machine code cannot be linked", "grid groups, for which Numba links NVIDIA's `libcudadevrt.a`, machine code"),
+    (r"cudadevrt", "`libcudadevrt.a` is not found, which Numba names for grid groups"),
+    (r"machine code cannot be linked", "machine code that is handed to the linker"),
     (r"LTO|ltoir|lto=", "link-time optimisation: LTO-IR needs NVIDIA's optimiser"),
     (r"(?i)cubin|fatbin|NO_BINARY_FOR_GPU", "machine code of a kernel"),
     (r"instruction is not supported", "an instruction that is missing"),
     (r"function \w+ takes \d+ arguments", "a function whose declaration and definition differ in their parameters"),
-    (r"cannot (read|write) .* out of bounds", "an access out of bounds, by the test itself: see below"),
+    (r"cannot (read|write|replace) .* out of bounds", "an access out of bounds, by the test itself: see below"),
     (r"IpcGetMemHandle", "memory shared between processes (IPC)"),
     (r"(?i)NOT_SUPPORTED", "a call of the driver that is missing"),
     (r"get_regs_per_thread", "expects that a limit of registers has an effect"),
@@ -232,13 +233,21 @@ def torch_suite(limit, only):
 SUITES = {"numba": numba_suite, "cupy": cupy_suite, "triton": triton_suite, "torch": torch_suite}
 
 
+def merged(before, modules):
+    """The modules of an earlier run, in which those of a later one take their places."""
+    later = {module["module"]: module for module in modules}
+    kept = [later.pop(module["module"], module) for module in before]
+    return kept + list(later.values())
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev stacks", description="The Python GPU stacks on the software GPU: without "
                                      "a name their small programs; with names those stacks' own tests too.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(STACKS)}")
     parser.add_argument("--full", action="store_true", help="all own tests")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for each module of tests (default 60)")
-    parser.add_argument("--only", metavar="EXPRESSION", help="only modules whose names match; writes no page")
+    parser.add_argument("--only", metavar="EXPRESSION", help="only modules whose names match; they take their "
+                        "places in the results of an earlier run of all, without which the page is not written")
     parser.add_argument("--smoke-test", choices=STACKS, help=argparse.SUPPRESS)
     parser.add_argument("--results", metavar="FILE", help="JSON; what is run replaces what it holds")
     parser.add_argument("--page", metavar="FILE", help="the page whose tables are written from the results")
@@ -255,6 +264,7 @@ def main():
     file = pathlib.Path(chosen.results) if chosen.results else None
     results = json.loads(file.read_text()) if file and file.exists() else {}
     failed = False
+    complete = True  # no suite of which only some modules have run
     for name in chosen.names or STACKS:
         if name == "torch" and name in chosen.names and not torch_python.fetch():
             failed = True
@@ -270,11 +280,18 @@ def main():
             print(result["smoke"]["output"], file=sys.stderr)
             failed = True
         if name in SUITES and (chosen.full or name in chosen.names):
-            result["suite"] = {"limit": chosen.limit, "date": time.strftime("%Y-%m-%d"),
-                               "modules": SUITES[name](chosen.limit, chosen.only)}
-        if file and not chosen.only:
+            modules, date = SUITES[name](chosen.limit, chosen.only), time.strftime("%Y-%m-%d")
+            if not chosen.only:
+                result["suite"] = {"limit": chosen.limit, "date": date, "modules": modules}
+            elif "suite" in result:
+                suite = result["suite"]
+                suite["modules"] = merged(suite["modules"], [{**module, "limit": chosen.limit} for module in modules])
+                suite["date"] = f"{suite['date'].split(' ')[0]} to {date}"
+            else:
+                complete = False
+        if file and complete:
             file.write_text(json.dumps(results, indent=1))
-    if chosen.page and not chosen.only:
+    if chosen.page and complete:
         import stacks_page
         stacks_page.write(pathlib.Path(chosen.page), stacks_page.tables(results))
     return 1 if failed else 0

@@ -30,6 +30,11 @@ def suite_table(suite):
     return lines
 
 
+def limit_of(suite, module):
+    """In seconds: the suite's, or that of a later run of the module."""
+    return module.get("limit", suite["limit"])
+
+
 def failures_table(suite):
     """By reason: how many tests, and in which modules."""
     modules, tests = collections.defaultdict(set), collections.Counter()
@@ -39,7 +44,7 @@ def failures_table(suite):
             modules[failure["reason"]].add(name)
             tests[failure["reason"]] += 1
         if not module["over"]:
-            reason = f"not over after {suite['limit']:.0f} seconds"
+            reason = f"not over after {limit_of(suite, module):.0f} seconds"
             modules[reason].add(name)
         if "died" in module:
             modules[f"ended by status {module['died']}"].add(name)
@@ -57,7 +62,8 @@ def tables(results):
     for name, result in results.items():
         if "suite" in result:
             suite = result["suite"]
-            made[f"{name} suite"] = [f"{suite['date']}, at most {suite['limit']:.0f} seconds a module.", "", *suite_table(suite)]
+            limits = " or ".join(f"{limit:.0f}" for limit in sorted({limit_of(suite, module) for module in suite["modules"]}))
+            made[f"{name} suite"] = [f"{suite['date']}, at most {limits} seconds a module.", "", *suite_table(suite)]
             made[f"{name} failures"] = failures_table(suite)
     return made
 

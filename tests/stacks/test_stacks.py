@@ -144,6 +144,33 @@ class Stacks(unittest.TestCase):
             page.write_text("nothing")
             self.assertRaises(ValueError, stacks_page.write, page, stacks_page.tables(results))
 
+    def test_some_modules_once_more(self):
+        def module(name, ran):
+            return {"module": name, "seconds": 1, "over": ran != 0, "ran": ran, "skipped": 0, "failed": 0, "failures": []}
+
+        with tempfile.TemporaryDirectory() as folder:
+            results, page = pathlib.Path(folder, "results.json"), pathlib.Path(folder, "page.md")
+            places = ("smoke", "numba suite", "numba failures")
+            page.write_text("".join(f"<!-- {name}, by ./dev stacks -->\n<!-- end of {name} -->\n" for name in places))
+
+            def run(modules, *arguments):
+                with unittest.mock.patch.multiple(stacks, is_installed=lambda name: True, SUITES={"numba": lambda *_: modules},
+                                                  smoke=lambda name: {"versions": "1", "passes": True, "seconds": 1}), \
+                        unittest.mock.patch("sys.argv", ["", "numba", f"--results={results}", f"--page={page}", *arguments]), \
+                        contextlib.redirect_stderr(io.StringIO()):
+                    self.assertEqual(stacks.main(), 0)
+
+            run([module("a.one", 3)], "--only", "one")
+            self.assertFalse(results.exists(), "some modules alone make no table")
+            run([module("a.one", 3), module("a.two", 0)])
+            self.assertIn("| `a` | 2 | 3 | 3 | 0 | 0 | 1 | 2 |", page.read_text())
+            self.assertIn("not over after 60 seconds", page.read_text())
+            run([module("a.two", 4)], "--only", "two", "--limit", "300")
+            self.assertIn("| `a` | 2 | 7 | 7 | 0 | 0 | 0 | 2 |", page.read_text())
+            self.assertIn("at most 60 or 300 seconds a module", page.read_text())
+            run([module("a.two", 0)], "--only", "two", "--limit", "300")
+            self.assertIn("not over after 300 seconds", page.read_text())
+
 
 if __name__ == "__main__":
     unittest.main()
