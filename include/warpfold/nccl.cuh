@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -67,7 +68,11 @@ public:
     }
     nccl_communicator(const nccl_communicator&) = delete;
     nccl_communicator& operator=(const nccl_communicator&) = delete;
+    // Aborts a communicator of its own while an exception ends the rank's work: gathers may wait for other ranks in vain.
     ~nccl_communicator() {
+        if (owned_ && comm_ != nullptr && std::uncaught_exceptions() > exceptions_) {
+            give_up("the rank has ended by an exception");
+        }
         boxes_.reset();
         if (owned_ && comm_ != nullptr) {
             (void)ncclCommDestroy(comm_);
@@ -96,8 +101,7 @@ public:
             std::memcpy(all, frames, bytes * ranks);
             return;
         }
-        check_usable(call);
-        ++gathers_;
+        count_gather(call);
         unsigned char* const host = staging_.host(bytes * ranks);
         unsigned char* const device = staging_.device(bytes * (ranks + 1), stream_);
         std::memcpy(host, mine, bytes);
@@ -153,7 +157,7 @@ public:
             detail::pdl_launch(detail::properties_of<kernel>(), kernel, 1, detail::fold_frames_threads, 0, stream,
                                boxes().addresses(), mine, frames, static_cast<const int*>(&fault_->stop));
         } else {
-            check(ncclAllGather(mine, frames, sizeof(*mine), ncclUint8, comm_, stream), "ncclAllGather", call);
+            gather_on_device(mine, frames, sizeof(*mine), stream, call);
         }
     }
     // The next gather of frames that waits runs beside what `stream` gets from now on, behind what it holds.
@@ -165,21 +169,35 @@ public:
     // Before each gather of frames. The second one of a call takes place whatever the first one has shown by then, as it does
     // at the other ranks.
     void begin_gather(cudaStream_t stream, const char* call) {
-        if (std::exchange(is_second_, false)) {
-            check_not_given_up(call);
-        } else {
-            check_usable(call);
-        }
-        ++gathers_;
+        count_gather(call);
         if (boxes().is_open()) {
             streams_->order(stream);
         }
     }
     void expect_second_gather() { is_second_ = true; }
-    // The second gather of a call, of any size. `mine` may be its place in `all`.
+    // Of the gather that begins next.
+    [[nodiscard]] detail::gather_place next_place(cudaStream_t stream, detail::gather_order order) const {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        WARPFOLD_CHECK_CUDA(cudaStreamIsCapturing(stream, &status));
+        return {is_second_ ? detail::gather_order::second : order, &scratch().first_refused,
+                status == cudaStreamCaptureStatusNone ? gathers_ + 1 : 0};
+    }
+    // Of any size. `mine` may be its place in `all`.
     void gather_on_device(const void* mine, void* all, std::size_t bytes, cudaStream_t stream, const char* call) {
         check_not_given_up(call);
-        check(ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream), "ncclAllGather", call);
+        const ncclResult_t code = ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream);
+        if (code != ncclSuccess && code != ncclInProgress) { // the ranks may be out of step: the gather before says why
+            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+            while (!fault_->is_there() && cudaStreamQuery(stream) == cudaErrorNotReady &&
+                   std::chrono::steady_clock::now() < end) {
+                std::this_thread::yield();
+            }
+            (void)cudaGetLastError();
+            if (fault_->is_there()) {
+                give_up_for_difference();
+            }
+        }
+        check(code, "ncclAllGather", call);
     }
     [[nodiscard]] const detail::mailboxes& boxes() const { return *boxes_; }
     [[nodiscard]] detail::nccl_scratch& scratch() const {
@@ -225,16 +243,20 @@ public:
                     WARPFOLD_CHECK_CUDA(state);
                 }
                 (void)cudaGetLastError(); // a query may leave it
-                if (std::chrono::steady_clock::now() >= end) {
-                    give_up("the time limit of " + std::to_string(limit_.count()) + " ms");
+                const bool is_late = std::chrono::steady_clock::now() >= end;
+                if (fault_->is_there() && (is_late || is_out_of_step())) {
+                    check_async(call); // frames of a gather that has failed hold anything
+                    give_up_for_difference();
+                }
+                if (is_late) {
+                    give_up("the time limit of " + std::to_string(limit_.count()) +
+                            " ms passed; NCCL does not say for which rank it waits");
                     throw time_limit_error(std::string("warpfold: ") + call + ": " + failure_);
                 }
                 std::this_thread::yield();
             }
         }
-        ncclResult_t state = ncclSuccess;
-        check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError", call);
-        check(state, "an operation of NCCL", call);
+        check_async(call);
     }
 
 private:
@@ -274,8 +296,13 @@ private:
             throw communicator_error(std::string("warpfold: ") + call + ": " + failure_);
         }
     }
+    void check_async(const char* call) {
+        ncclResult_t state = ncclSuccess;
+        check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError", call);
+        check(state, "an operation of NCCL", call);
+    }
     void give_up(const std::string& why) {
-        failure_ = why + " passed; NCCL does not say for which rank it waits";
+        failure_ = why;
         fault_->stop = 1;
         boxes_->abandon();
         (void)ncclCommAbort(comm_);
@@ -286,18 +313,52 @@ private:
             throw communicator_error(std::string("warpfold: ") + call + ": the communicator was given up: " + failure_);
         }
     }
-    void check_usable(const char* call) const {
-        check_not_given_up(call);
-        if (fault_->there != 0) {
-            fault_->there = 0;
+    // Whether this rank can no longer take part in the gather that others have enqueued behind the one with the fault.
+    [[nodiscard]] bool is_out_of_step() const {
+        const detail::second_gather second = detail::second_gather_of(fault_->frames());
+        const bool owes = second.bytes != 0 && fault_->first()[rank_].follows == 0;
+        return !second.is_agreed || (owes && fault_->number != gathers_);
+    }
+    // Throws what ranks differ in.
+    void give_up_for_difference() {
+        try {
             detail::check_frames(fault_->frames(), "bins", rank_);
+        } catch (const rank_error& difference) {
+            give_up(difference.what());
+            throw;
         }
+    }
+    void check_usable(const char* call) {
+        check_not_given_up(call);
+        if (!fault_->is_there()) {
+            return;
+        }
+        if (is_out_of_step()) {
+            give_up_for_difference();
+        }
+        const std::vector<detail::rank_frame> frames = fault_->frames();
+        fault_->there = 0;
+        if (frames[static_cast<std::size_t>(rank_)].follows == 0) {
+            const std::uint64_t count = gathers_;
+            detail::take_part_in_second_gather(*this, frames, call);
+            gathers_ = count; // it is of the call before
+        }
+        detail::check_frames(frames, "bins", rank_);
+    }
+    void count_gather(const char* call) {
+        if (std::exchange(is_second_, false)) {
+            check_not_given_up(call);
+        } else {
+            check_usable(call);
+        }
+        ++gathers_;
     }
 
     ncclComm_t comm_ = nullptr;
     cudaStream_t stream_;
     time_limit limit_;
     bool owned_ = false;
+    int exceptions_ = std::uncaught_exceptions();
     std::optional<detail::gather_streams> streams_{std::in_place};
     int rank_ = 0, size_ = 1;
     std::uint64_t gathers_ = 0;

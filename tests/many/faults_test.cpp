@@ -145,12 +145,35 @@ TEST(Faults, AnotherCallTypeOperationOrNumberOfBinsIsNamed) {
                                (void)histogram(host{1}.over(comm), floats, even_bins<float>{0, 1, bins});
                            }),
                "histogram: rank 1 has 200 bins, rank 0 has 100");
+    expect_all(messages_of(2,
+                           [&](thread_communicator& comm) {
+                               const std::vector<float> mask(comm.rank() == 0 ? 1 : 2);
+                               std::vector<float> out(2);
+                               convolve(host{1}.over(comm), floats, mask, out);
+                           }),
+               "convolve: rank 1 has 2 mask values, rank 0 has 1");
     expect_all(
         messages_of(2,
                     [&](thread_communicator& comm) { (void)reduce(host{1}.over(comm).at_root(comm.rank()), floats); }),
         "rank 1 has another root");
     expect_all(messages_of(2, [&](thread_communicator& comm) { (void)reduce(host{1}.over(comm).at_root(2), floats); }),
                "there is no rank 2");
+}
+
+TEST(Faults, ACommunicatorThatWasGivenUpSaysWhy) {
+    const auto said = messages_of(
+        3,
+        [](thread_communicator& comm) {
+            if (comm.rank() != 1) {
+                EXPECT_THROW((void)reduce(host{1}.over(comm), numbers),
+                             communicator_error); // time_limit_error at the first to give up
+            } else {
+                std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            }
+            (void)reduce(host{1}.over(comm), numbers);
+        },
+        std::chrono::milliseconds(50));
+    expect_all(said, "the communicator was given up: ");
 }
 
 TEST(Faults, ARankThatDoesNotCallEndsTheOthersInTime) {

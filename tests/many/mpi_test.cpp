@@ -11,6 +11,7 @@
 
 #include "tests/many/on_host.hpp"
 #include "warpfold/exact_sum.hpp"
+#include "warpfold/histogram.hpp"
 #include "warpfold/reduce.hpp"
 
 namespace warpfold {
@@ -48,6 +49,37 @@ TEST(Mpi, FaultsReachEveryRank) {
         EXPECT_NE(std::string(e.what()).find("null pointer"), std::string::npos) << e.what();
     }
     EXPECT_EQ(exact_sum(on, data), 3.0 * comm.size());
+}
+
+TEST(Mpi, WhatDiffersIsNamedAtEveryRank) {
+    mpi_communicator comm(MPI_COMM_WORLD, std::chrono::seconds(30));
+    const auto on = host{1}.over(comm);
+    const std::vector<double> data{1, 2};
+    const std::vector<int> ints{1, 2};
+    const int last = comm.size() - 1;
+    const auto check = [&](const std::string& words, const auto& call) {
+        try {
+            call(comm.rank() == last);
+            ADD_FAILURE() << "nothing was thrown: " << words;
+        } catch (const rank_error& e) {
+            EXPECT_EQ(e.rank, last);
+            EXPECT_NE(std::string(e.what()).find("rank " + std::to_string(last) + " " + words), std::string::npos)
+                << e.what();
+        }
+        EXPECT_EQ(exact_sum(on, data), 3.0 * comm.size());
+    };
+    check("calls exact_sum, rank 0 calls reduce",
+          [&](bool differs) { (void)(differs ? exact_sum(on, data) : reduce(on, data)); });
+    check("has elements of int32, rank 0 of double",
+          [&](bool differs) { differs ? (void)reduce(on, ints) : (void)reduce(on, data); });
+    check("has another operation",
+          [&](bool differs) { (void)(differs ? reduce(on, data, maximum{}) : reduce(on, data)); });
+    check("has another operation", [&](bool differs) {
+        (void)(differs ? reduce(on.reproducible(), data, maximum{}) : reduce(on.reproducible(), data));
+    });
+    check("has 5 bins, rank 0 has 4", [&](bool differs) {
+        (void)histogram(on, data, even_bins<double>{0, 4, differs ? 5u : 4u});
+    });
 }
 
 TEST(Mpi, ARankThatDoesNotCallIsNamed) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/library/device_array.hpp"
+#include "tests/many/nccl_ranks.cuh"
 #include "tests/many/primitives.hpp"
 #include "tests/many/reproducible.hpp"
 #include "warpfold/nccl.cuh"
@@ -172,19 +173,7 @@ struct bench {
 
 template <class Work>
 void with_streams(const Work& work) {
-    thread_ranks group(ranks, std::chrono::seconds(100));
-    int devices = 1;
-    ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
-    group.run([&](thread_communicator& threads) {
-        ASSERT_EQ(cudaSetDevice(threads.rank() % devices), cudaSuccess);
-        cudaStream_t stream = nullptr;
-        ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-        {
-            nccl_communicator comm(threads, stream);
-            work(threads, comm, stream);
-        }
-        EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-    });
+    tests::with_nccl_ranks(ranks, work);
 }
 
 TEST(NcclEnqueued, EveryCallIsCapturedAndReplayed) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A program as NCCL's documentation has it: one thread, a communicator for each device. `nccl_program race` writes what the
-// call reads, in another stream and without an order.
+// A program as NCCL's documentation has it: one thread, a communicator for each device. Its argument names a fault: what a call
+// has written on device 1 is used in another stream, and nothing orders the two.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -12,6 +13,8 @@
 #include <nccl.h>
 
 #include "tests/runtime/programs/check.hpp"
+#include "warpfold/nccl.cuh"
+#include "warpfold/reduce.cuh"
 
 namespace {
 
@@ -24,10 +27,43 @@ __global__ void add(float* data, float value) {
     }
 }
 
+// `sums` of device 1 were written in `stream`; `elsewhere` is on device 0.
+void plant(std::string_view fault, float* sums, float* elsewhere, cudaStream_t stream) {
+    cudaStream_t other = nullptr;
+    float* pinned = nullptr;
+    CUDA(cudaSetDevice(1));
+    CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    CUDA(cudaMallocHost(&pinned, count * sizeof(float)));
+    std::optional<warpfold::nccl_communicator> alone;
+    ncclComm_t of_one = nullptr;
+    if (fault == "call") {
+        const int device = 1;
+        CHECK(ncclCommInitAll(&of_one, 1, &device) == ncclSuccess);
+        alone.emplace(of_one, stream);
+        warpfold::reduce(warpfold::gpu{stream}.over(*alone), sums, count, sums + count);
+    }
+    // All of it is over then. Of two operations that run at the same moment the checks may miss the race.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (fault == "kernel") {
+        add<<<8, 128, 0, other>>>(sums, 1.0f);
+        CUDA(cudaGetLastError());
+    } else if (fault == "copy") {
+        CUDA(cudaMemcpyAsync(pinned, sums, count * sizeof(float), cudaMemcpyDeviceToHost, other));
+    } else if (fault == "peer") {
+        CUDA(cudaMemcpyPeerAsync(elsewhere, 0, sums, 1, count * sizeof(float), other));
+    } else {
+        CUDA(cudaMemcpyAsync(pinned, sums + count, sizeof(float), cudaMemcpyDeviceToHost, other));
+    }
+    CUDA(cudaDeviceSynchronize());
+    alone.reset();
+    CHECK(of_one == nullptr || ncclCommDestroy(of_one) == ncclSuccess);
+    CUDA(cudaStreamDestroy(other));
+    CUDA(cudaFreeHost(pinned));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-    const bool race = argc > 1 && std::string_view(argv[1]) == "race";
     int devices = 0;
     CUDA(cudaGetDeviceCount(&devices));
     const char* const asked = std::getenv("SOFTGPU_DEVICES");
@@ -40,7 +76,7 @@ int main(int argc, char** argv) {
     for (int d = 0; d < devices; ++d) {
         CUDA(cudaSetDevice(d));
         CUDA(cudaStreamCreateWithFlags(&streams[d], cudaStreamNonBlocking));
-        CUDA(cudaMalloc(&data[d], count * sizeof(float)));
+        CUDA(cudaMalloc(&data[d], (count + 1) * sizeof(float)));
         CUDA(cudaMemsetAsync(data[d], 0, count * sizeof(float), streams[d]));
         add<<<8, 128, 0, streams[d]>>>(data[d], static_cast<float>(d + 1));
         CUDA(cudaGetLastError());
@@ -50,16 +86,16 @@ int main(int argc, char** argv) {
         CHECK(ncclAllReduce(data[d], data[d], count, ncclFloat, ncclSum, comms[d], streams[d]) == ncclSuccess);
     }
     CHECK(ncclGroupEnd() == ncclSuccess);
-    cudaStream_t other = nullptr;
-    if (race) {
-        // The call is over then. Of two operations that run at the same moment the checks may miss the race.
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        CUDA(cudaSetDevice(1));
-        CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    if (argc > 1) {
+        float* elsewhere = nullptr;
+        CUDA(cudaSetDevice(0));
+        CUDA(cudaMalloc(&elsewhere, count * sizeof(float)));
+        plant(argv[1], data[1], elsewhere, streams[1]);
+        CUDA(cudaFree(elsewhere));
     }
     for (int d = 0; d < devices; ++d) {
         CUDA(cudaSetDevice(d));
-        add<<<8, 128, 0, race && d == 1 ? other : streams[d]>>>(data[d], 1.0f);
+        add<<<8, 128, 0, streams[d]>>>(data[d], 1.0f);
         CUDA(cudaGetLastError());
     }
     for (int d = 0; d < devices; ++d) {
@@ -67,7 +103,7 @@ int main(int argc, char** argv) {
         CUDA(cudaSetDevice(d));
         CUDA(cudaDeviceSynchronize());
         CUDA(cudaMemcpy(got.data(), data[d], count * sizeof(float), cudaMemcpyDeviceToHost));
-        CHECK(race || got[count - 1] == static_cast<float>(devices * (devices + 1) / 2 + 1));
+        CHECK(argc > 1 || got[count - 1] == static_cast<float>(devices * (devices + 1) / 2 + 1));
         CUDA(cudaFree(data[d]));
         CUDA(cudaStreamDestroy(streams[d]));
         CHECK(ncclCommDestroy(comms[d]) == ncclSuccess);

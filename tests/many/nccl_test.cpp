@@ -368,6 +368,91 @@ TEST_F(nccl_test, an_abort_ends_waits) {
     comms_.erase(comms_.begin() + 1);
 }
 
+// A graph for each rank, with a sum of all ranks' words.
+class nccl_graphs_test : public nccl_test {
+protected:
+    void SetUp() override {
+        nccl_test::SetUp();
+        for (int rank = 0; rank < ranks; ++rank) {
+            data_.push_back(on_device(rank, std::vector<std::uint32_t>(1, 5)));
+        }
+        for (int rank = 0; rank < ranks; ++rank) {
+            use(rank);
+            ASSERT_EQ(cudaStreamBeginCapture(streams_[static_cast<std::size_t>(rank)], capture_mode::this_thread),
+                      error::success);
+        }
+        together([&](int rank) {
+            std::uint32_t* const p = data_[static_cast<std::size_t>(rank)];
+            return ncclAllReduce(p, p, 1, ncclUint32, ncclSum, comm(rank), on(rank));
+        });
+        for (int rank = 0; rank < ranks; ++rank) {
+            graph* captured = nullptr;
+            use(rank);
+            ASSERT_EQ(cudaStreamEndCapture(streams_[static_cast<std::size_t>(rank)], &captured), error::success);
+            ASSERT_EQ(cudaGraphInstantiate(&made_.emplace_back(), captured, 0), error::success);
+            ASSERT_EQ(cudaGraphDestroy(captured), error::success);
+        }
+    }
+    void TearDown() override {
+        for (executable_graph* const g : made_) {
+            (void)cudaGraphExecDestroy(g); // of a device that has failed, too
+        }
+        nccl_test::TearDown();
+    }
+
+    void launch(int rank) {
+        use(rank);
+        EXPECT_EQ(cudaGraphLaunch(made_[static_cast<std::size_t>(rank)], streams_[static_cast<std::size_t>(rank)]),
+                  error::success);
+    }
+    // Without the word of rank 1 nothing is added.
+    void expect_unchanged(ncclResult_t state_of_others) {
+        for (const int rank : {0, 2}) {
+            use(rank);
+            EXPECT_EQ(read_after(rank, data_[static_cast<std::size_t>(rank)], 1), std::vector<std::uint32_t>(1, 5));
+            ncclResult_t state = ncclSuccess;
+            EXPECT_EQ(ncclCommGetAsyncError(comm(rank), &state), ncclSuccess);
+            EXPECT_EQ(state, state_of_others);
+        }
+    }
+
+    std::vector<std::uint32_t*> data_;
+    std::vector<executable_graph*> made_;
+};
+
+TEST_F(nccl_graphs_test, a_device_that_fails_ends_the_waits_of_all) {
+    launch(0);
+    launch(2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // both wait
+    use(1);
+    ASSERT_EQ(fill(nullptr, 1), error::success);
+    EXPECT_EQ(cudaDeviceSynchronize(), error::illegal_address);
+    expect_unchanged(ncclRemoteError);
+    launch(0);
+    expect_unchanged(ncclRemoteError);
+}
+
+TEST_F(nccl_graphs_test, an_abort_ends_the_waits_of_all) {
+    launch(0);
+    launch(2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(ncclCommAbort(comm(1)), ncclSuccess);
+    expect_unchanged(ncclInternalError);
+    comms_.erase(comms_.begin() + 1);
+}
+
+TEST_F(nccl_graphs_test, launches_meet_each_other) {
+    for (std::uint32_t expected = 15; expected != 135; expected *= 3) {
+        for (const int rank : {2, 0, 1}) {
+            launch(rank);
+        }
+        for (int rank = 0; rank < ranks; ++rank) {
+            EXPECT_EQ(read_after(rank, data_[static_cast<std::size_t>(rank)], 1),
+                      std::vector<std::uint32_t>(1, expected));
+        }
+    }
+}
+
 TEST_F(nccl_test, a_device_that_fails_ends_the_calls_of_all) {
     const std::vector<std::uint32_t*> data{allocate(0, 32), allocate(1, 32), allocate(2, 32)};
     use(0);

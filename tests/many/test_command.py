@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 TOOL = os.environ["WARPFOLD_TOOL"]
+SHORTER = os.environ["WARPFOLD_SHORTER"]
 GPU = os.environ["WARPFOLD_GPU"] == "1"
 MPIRUN = [os.environ["WARPFOLD_MPIRUN"], "--oversubscribe", "-n"]
 
@@ -154,6 +155,33 @@ class Ranks(unittest.TestCase):
                 self.assertEqual(len(lines), 1, answer.stderr)
         for few in ("empty", "mask"):  # fewer elements than ranks
             self.expect_same("sum", "--type", "int16", str(self.folder / few))
+
+    def expect_one_line(self, answer, *words):
+        self.assertGreater(answer.returncode, 0, answer.stderr)
+        lines = [line for line in answer.stderr.splitlines() if line.startswith("warpfold: ")]
+        self.assertEqual(len(lines), 1, answer.stderr)
+        for word in words:
+            self.assertIn(word, lines[0])
+        self.assertNotIn("signal", answer.stderr)
+
+    def test_a_file_that_becomes_shorter_is_one_line(self):
+        ranks, each = 4, 2**18
+        path = self.folder / "bytes"
+        # The second element: how often a rank has begun to read its part when the file ends there.
+        calls = [(["scan"], 1), (["scan", "--reverse"], 1), (["sum"], 1), (["histogram"], 1),
+                 (["histogram"], 2), (["scan"], 2), (["scan", "--reverse"], 2), (["scan", "--out", "/dev/null"], 2)]
+        for call, times in calls:
+            for rank in range(ranks):
+                if call[0] == "scan" and times == 2 and rank == (0 if "--reverse" in call else ranks - 1):
+                    continue  # it reads its part once
+                path.write_bytes(bytes(ranks * each))
+                header = 1 if rank == 0 else 0
+                answer = run(*MPIRUN, str(ranks), "env", f"LD_PRELOAD={SHORTER}", f"SHORTER_FILE={path}",
+                             f"SHORTER_AT={rank * each}", f"SHORTER_TIMES={times + header}", TOOL, *call, "--type",
+                             "int32", str(path), "--device", "host")
+                with self.subTest(call=call, times=times, rank=rank):
+                    self.assertEqual(path.stat().st_size, rank * each, "it became shorter")
+                    self.expect_one_line(answer, "it became shorter while it was read")
 
     @unittest.skipUnless(GPU, "built without nvcc")
     def test_all_gpus(self):

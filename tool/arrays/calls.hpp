@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -134,10 +135,14 @@ public:
 class result_route {
 public:
     virtual ~result_route() = default;
-    // Calls work(sink), which writes the rank's results from byte 0 on; they begin at byte `first` of `all`.
-    // bytes_of(rank): how many each rank has.
-    virtual void pass(result_sink& all, std::uint64_t first, const std::function<std::uint64_t(int)>& bytes_of,
-                      const std::function<void(result_sink&)>& work) = 0;
+    // Calls work(sink), which writes the rank's results from byte 0 on; they begin at byte `first` of `all`. Throws what work()
+    // throws, or results_lost.
+    virtual void pass(result_sink& all, std::uint64_t first, const std::function<void(result_sink&)>& work) = 0;
+};
+
+// The rank that takes the results of all has failed: the others cannot go on, and it ends them.
+struct results_lost : std::runtime_error {
+    using std::runtime_error::runtime_error;
 };
 
 // A call is made by one rank or several, each in its own process or thread.

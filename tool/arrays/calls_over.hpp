@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "tool/arrays/family.hpp"
 #include "warpfold/any_communicator.hpp"
@@ -60,8 +63,8 @@ public:
         }
         return options;
     }
-    // work() on the rank's target; its exceptions are told to the other ranks. All of them make this call, on as many
-    // elements in all.
+    // work() on the rank's target. All ranks make this call, on as many elements in all, and meet behind it: where one of them
+    // fails, wherever that is, all throw rank_error.
     template <class Work>
     auto together(const char* call, array_type type, std::uint64_t elements, std::uint64_t settings,
                   const Work& work) const {
@@ -69,16 +72,62 @@ public:
         const detail::rank_signature signature{
             call, std::string(report::name_of(type)), 0, settings, elements, "elements in the file"};
         detail::gather(ranks, signature, 0, detail::no_value{});
-        return detail::call_frame<std::remove_const_t<decltype(ranks)>>::run(ranks, call, [&] {
-            Memory::use(rank_.place);
-            return work();
-        });
+        const auto guarded = [&] {
+            return framed(call, [&] {
+                Memory::use(rank_.place);
+                return work();
+            });
+        };
+        if (comm().size() == 1) {
+            return guarded();
+        }
+        if constexpr (std::is_void_v<decltype(work())>) {
+            meet(call, error_of(guarded));
+        } else {
+            std::optional<decltype(work())> result;
+            meet(call, error_of([&] { result.emplace(guarded()); }));
+            return std::move(*result);
+        }
     }
     // Waits for all ranks behind work that they do apart. Throws rank_error if one of them failed.
     void meet(const char* call) const { detail::gather(on(), detail::rank_signature{call}, 0, detail::no_value{}); }
     void use() const { Memory::use(rank_.place); }
 
 private:
+    // work(), whose exceptions are told to the other ranks if they come before its first gather.
+    template <class Work>
+    decltype(auto) framed(const char* call, const Work& work) const {
+        const auto ranks = on();
+        return detail::call_frame<std::remove_const_t<decltype(ranks)>>::run(ranks, call, work);
+    }
+    template <class Work>
+    static std::exception_ptr error_of(const Work& work) {
+        try {
+            work();
+        } catch (const results_lost&) {
+            throw;
+        } catch (...) {
+            return std::current_exception();
+        }
+        return nullptr;
+    }
+    void meet(const char* call, const std::exception_ptr& error) const {
+        try {
+            framed(call, [&] {
+                if (error != nullptr) {
+                    std::rethrow_exception(error);
+                }
+                meet(call);
+            });
+        } catch (const rank_error&) {
+            throw;
+        } catch (const std::exception& own) { // as the others have it
+            const int rank = comm().rank();
+            throw rank_error(rank, std::string("warpfold: ") + call + ": rank " + std::to_string(rank) +
+                                       " failed: " + own.what());
+        }
+    }
+
     rank_setup rank_;
 };
 

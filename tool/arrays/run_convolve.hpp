@@ -74,10 +74,7 @@ void convolve_parts(memory_over<Memory>& memory, const convolve_request& q) {
     (many ? mine.count : line ? mine.width : mine.height) = part.count;
     mine.out_height = many || line ? q.out_height : part.count;
     array_results all(q.out);
-    const auto bytes_of = [&](int rank) {
-        return share(things, rank, memory.comm().size()).count * out_size * sizeof(T);
-    };
-    memory.results().pass(all, part.first * out_size * sizeof(T), bytes_of, [&](result_sink& out) {
+    memory.results().pass(all, part.first * out_size * sizeof(T), [&](result_sink& out) {
         if (many) {
             convolve_images<T>(Memory::on(), memory, mine);
             memory.meet("convolve");
@@ -86,7 +83,7 @@ void convolve_parts(memory_over<Memory>& memory, const convolve_request& q) {
         } else {
             convolve_images<T>(memory.on(), memory, mine);
         }
-        if (const std::uint64_t bytes = bytes_of(memory.comm().rank()); bytes != 0) {
+        if (const std::uint64_t bytes = part.count * out_size * sizeof(T); bytes != 0) {
             out.write(0, mine.out, bytes);
         }
     });

@@ -44,10 +44,7 @@ void run_scan(const memory_over<Memory>& memory, const scan_request& q) {
             const chosen op{q.op};
             const A first = op.template identity_of<A>();
             const chunked_options options = memory.options(q.how);
-            const auto bytes_of = [&](int rank) {
-                return share(q.in.size(), rank, memory.comm().size()).count * sizeof(A);
-            };
-            memory.results().pass(q.out, part.first() * sizeof(A), bytes_of, [&](result_sink& out) {
+            memory.results().pass(q.out, part.first() * sizeof(A), [&](result_sink& out) {
                 const sink_of<A> sink{out};
                 const auto on = memory.on();
                 if (q.exclusive && q.reverse) {

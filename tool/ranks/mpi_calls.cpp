@@ -17,16 +17,36 @@ class route_to_root final : public result_route {
 public:
     explicit route_to_root(mpi_communicator& comm) : comm_(comm) {}
 
-    void pass(result_sink& all, std::uint64_t first, const std::function<std::uint64_t(int)>& bytes_of,
-              const std::function<void(result_sink&)>& work) override {
+    void pass(result_sink& all, std::uint64_t first, const std::function<void(result_sink&)>& work) override {
         root_results out(comm_, all, first);
-        work(out);
-        for (int r = 1; r < comm_.size() && comm_.rank() == 0; ++r) {
-            out.receive(r, bytes_of(r));
-        }
+        comm_.rank() == 0 ? take(out, work) : give(out, work);
     }
 
 private:
+    void take(root_results& out, const std::function<void(result_sink&)>& work) {
+        try {
+            work(out);
+            for (int r = 1; r < comm_.size(); ++r) {
+                out.receive(r);
+            }
+        } catch (const rank_error&) { // the others have it, too
+            throw;
+        } catch (const std::exception& error) {
+            throw results_lost(error.what());
+        }
+    }
+    static void give(root_results& out, const std::function<void(result_sink&)>& work) {
+        try {
+            work(out);
+        } catch (const rank_error&) {
+            throw;
+        } catch (...) {
+            out.end(); // the first rank may wait for more
+            throw;
+        }
+        out.end();
+    }
+
     mpi_communicator& comm_;
 };
 
@@ -49,6 +69,7 @@ struct mpi_rank {
 std::unique_ptr<mpi_rank> one;
 
 void end_mpi() {
+    MPI_Barrier(MPI_COMM_WORLD); // a rank that has yet to fail by itself aborts: not while others are in MPI_Finalize
     one.reset();
     MPI_Finalize();
 }

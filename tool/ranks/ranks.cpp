@@ -37,7 +37,7 @@ private:
 // All ranks write to one sink.
 class shared_results final : public calls::result_route {
 public:
-    void pass(calls::result_sink& all, std::uint64_t first, const std::function<std::uint64_t(int)>& /*bytes_of*/,
+    void pass(calls::result_sink& all, std::uint64_t first,
               const std::function<void(calls::result_sink&)>& work) override {
         later_results out(all, first);
         work(out);

@@ -29,22 +29,33 @@ public:
         comm_.exchange(sent, {}, "results");
     }
 
-    // By rank 0 behind its own results: those of `rank`, so many bytes in all.
-    void receive(int rank, std::uint64_t bytes) {
+    // By another rank: there are no more.
+    void end() {
+        const std::lock_guard lock(guard_);
+        std::array<std::uint64_t, 2> head{no_more, 0};
+        const std::array<message, 1> sent{{{0, head.data(), sizeof(head)}}};
+        comm_.exchange(sent, {}, "results");
+    }
+    // By rank 0 behind its own results: those of `rank`, up to its end().
+    void receive(int rank) {
         std::vector<unsigned char> data;
-        for (std::uint64_t done = 0; done < bytes;) {
+        for (;;) {
             std::array<std::uint64_t, 2> head{};
             const std::array<message, 1> first{{{rank, head.data(), sizeof(head)}}};
             comm_.exchange({}, first, "results");
+            if (head[0] == no_more) {
+                return;
+            }
             data.resize(head[1]);
             const std::array<message, 1> second{{{rank, data.data(), data.size()}}};
             comm_.exchange({}, second, "results");
             out_.write(head[0], data.data(), data.size());
-            done += data.size();
         }
     }
 
 private:
+    static constexpr std::uint64_t no_more = ~std::uint64_t{0};
+
     mpi_communicator& comm_;
     result_sink& out_;
     std::uint64_t first_;

@@ -114,6 +114,22 @@ inline std::string difference(const rank_frame& a, const rank_frame& b, const ch
     return a.settings != b.settings ? "has another root, or other options, than rank 0" : "";
 }
 
+// The gather that ranks have enqueued behind the one of `frames`, whatever that shows.
+struct second_gather {
+    std::size_t bytes = 0; // 0: none
+    bool is_agreed =
+        true; // false: ranks gather different numbers of bytes, and no rank can be in step with all of them
+};
+inline second_gather second_gather_of(const std::vector<rank_frame>& frames) {
+    second_gather second;
+    for (const rank_frame& frame : frames) {
+        const std::size_t bytes = std::size_t{frame.follows} * follows_unit;
+        second.is_agreed = second.is_agreed && (bytes == 0 || second.bytes == 0 || bytes == second.bytes);
+        second.bytes = std::max(second.bytes, bytes);
+    }
+    return second;
+}
+
 // Throws rank_error if a rank failed or differs from rank 0.
 inline void check_frames(const std::vector<rank_frame>& frames, const char* what, int mine) {
     const std::string start = std::string("warpfold: ") + frames[static_cast<std::size_t>(mine)].call + ": rank ";
@@ -155,6 +171,21 @@ void check_root(const over_ranks<On, Comm>& on, const char* call) {
     }
 }
 
+// A rank that enqueues no second gather takes part, with nothing, in the one that others have enqueued behind `frames`.
+template <class Comm>
+void take_part_in_second_gather(Comm& comm, const std::vector<rank_frame>& frames, const char* call) noexcept {
+    try {
+        if (const auto [bytes, is_agreed] = detail::second_gather_of(frames); bytes != 0 && is_agreed) {
+            rank_frame nothing = detail::frame_of({call}, 0, 0);
+            nothing.failed = 1;
+            std::vector<unsigned char> mine(bytes), all(bytes * frames.size());
+            std::memcpy(mine.data(), &nothing, std::min(bytes, sizeof(nothing)));
+            comm.all_gather(mine.data(), all.data(), bytes, call);
+        }
+    } catch (...) { // what the first gather has shown matters more
+    }
+}
+
 // Gathers `mine`. One step of communication, two if a V has more than rank_frame::room bytes.
 template <class V, class On, class Comm>
 gathered<V> gather(const over_ranks<On, Comm>& on, const rank_signature& signature, std::uint64_t n, const V& mine) {
@@ -168,7 +199,12 @@ gathered<V> gather(const over_ranks<On, Comm>& on, const rank_signature& signatu
     }
     std::vector<rank_frame> frames(ranks);
     on.comm->all_gather(&frame, frames.data(), sizeof(frame), signature.call);
-    detail::check_frames(frames, signature.what, on.comm->rank());
+    try {
+        detail::check_frames(frames, signature.what, on.comm->rank());
+    } catch (const rank_error&) {
+        detail::take_part_in_second_gather(*on.comm, frames, signature.call);
+        throw;
+    }
     gathered<V> all;
     all.value.resize(ranks);
     all.n.reserve(ranks);
@@ -201,17 +237,7 @@ void tell_failure(const over_ranks<On, Comm>& on, const char* call, const char* 
         std::snprintf(reinterpret_cast<char*>(frame.values), rank_frame::room, "%s", what);
         std::vector<rank_frame> frames(static_cast<std::size_t>(on.comm->size()));
         on.comm->all_gather(&frame, frames.data(), sizeof(frame), call);
-        const auto other = std::ranges::find_if(frames, [](const rank_frame& one) { return one.failed == 0; });
-        if (other == frames.end() || other->follows == 0) {
-            return;
-        }
-        if (const std::size_t bytes = std::size_t{other->follows} * follows_unit; bytes == sizeof(frame)) {
-            on.comm->all_gather(&frame, frames.data(), bytes, call);
-        } else {
-            const std::vector<unsigned char> nothing(bytes);
-            std::vector<unsigned char> all(bytes * frames.size());
-            on.comm->all_gather(nothing.data(), all.data(), bytes, call);
-        }
+        detail::take_part_in_second_gather(*on.comm, frames, call);
     } catch (...) { // the rank's own exception matters more
     }
 }

@@ -2,6 +2,7 @@
 #include "softgpu/runtime/nccl/clique.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <iterator>
@@ -51,6 +52,7 @@ void issue(const std::string& name, std::span<const rank_call> calls, std::uint6
 }
 
 // A captured call: a host function in each rank's graph. All of them wait for each other, and the last one does the work.
+// Once a rank cannot come any more none waits, in this launch and all later ones.
 struct captured_call {
     std::mutex mutex;
     std::condition_variable changed;
@@ -58,25 +60,36 @@ struct captured_call {
     std::uint64_t times = 0; // that all have come
     std::size_t ranks = 0;
     std::function<void()> work;
+    std::vector<const context*> gpus{};
+    std::shared_ptr<const std::atomic<bool>> aborted{};
+    bool given_up = false;
 
     static void run(void* user) {
         auto& self = *static_cast<captured_call*>(user);
         std::unique_lock lock(self.mutex);
         const std::uint64_t mine = self.times;
-        if (++self.there == self.ranks) {
+        if (++self.there == self.ranks && !self.given_up) {
             self.work();
             self.there = 0;
             ++self.times;
             self.changed.notify_all();
-        } else {
-            self.changed.wait(lock, [&] { return self.times != mine; });
         }
+        while (self.times == mine && !self.given_up) {
+            self.changed.wait_for(lock, between_looks);
+            self.given_up = self.given_up || (self.times == mine && self.is_hopeless());
+        }
+    }
+
+private:
+    [[nodiscard]] bool is_hopeless() const {
+        return *aborted || std::ranges::any_of(gpus, [](const context* gpu) { return gpu->has_failed(); });
     }
 };
 
 // A captured call that lives as long as a graph of `calls` or a copy of one.
 captured_call& kept_by_graphs(std::span<const rank_call> calls) {
     auto* const made = new captured_call;
+    std::ranges::transform(calls, std::back_inserter(made->gpus), &rank_call::gpu);
     auto keeper = std::make_unique<user_object>();
     keeper->what = made;
     keeper->destroy = [](void* p) { delete static_cast<captured_call*>(p); };
@@ -89,8 +102,10 @@ captured_call& kept_by_graphs(std::span<const rank_call> calls) {
 }
 
 // Streams of one capture get one node.
-void capture(std::span<const rank_call> calls, std::function<void()> work) {
+void capture(std::span<const rank_call> calls, std::shared_ptr<const std::atomic<bool>> aborted,
+             std::function<void()> work) {
     captured_call* const made = &kept_by_graphs(calls);
+    made->aborted = std::move(aborted);
     const rank_call& first = calls.front();
     if (std::ranges::all_of(calls, [&](const rank_call& c) { return c.on->capturing == first.on->capturing; })) {
         made->ranks = 1;
@@ -121,7 +136,7 @@ bool agree_in_capture(std::span<const rank_call> calls) {
 
 template <class Work>
 ncclResult_t begin(const std::string& title, const std::vector<rank_call>& calls, const std::vector<sizes>& used,
-                   std::uint64_t bytes, Work work) {
+                   std::uint64_t bytes, const std::shared_ptr<const std::atomic<bool>>& aborted, Work work) {
     if (!agree_in_capture(calls)) {
         report(title + ": some ranks' streams capture a graph and others do not");
         return ncclInvalidUsage;
@@ -136,7 +151,7 @@ ncclResult_t begin(const std::string& title, const std::vector<rank_call>& calls
     };
     try {
         if (is_capturing(*calls.front().on)) {
-            capture(calls, unless_lost);
+            capture(calls, aborted, unless_lost);
         } else {
             issue(title, calls, bytes, [=] {
                 if (unless_lost()) {
@@ -164,7 +179,7 @@ std::shared_ptr<meeting> clique::post(const call_terms& terms, int rank, const r
             used.push_back(sizes_of(terms, r, ranks()));
         }
         const auto work = [=, calls = at->calls] { carry_out(terms, calls); };
-        finish(*at, begin(terms.title(), at->calls, used, terms.bytes(), work));
+        finish(*at, begin(terms.title(), at->calls, used, terms.bytes(), aborted_, work));
     }
     return at;
 }
@@ -219,7 +234,8 @@ std::shared_ptr<meeting> clique::transfer(const call_terms& terms, int rank, con
     const std::size_t bytes = terms.bytes();
     const std::vector<sizes> used{{bytes, 0}, {0, bytes}};
     const auto work = [=, calls = at->calls] { nccl::transfer(bytes, calls[0], calls[1]); };
-    finish(*at, begin("ncclSend and ncclRecv of " + std::to_string(bytes) + " bytes", at->calls, used, bytes, work));
+    finish(*at, begin("ncclSend and ncclRecv of " + std::to_string(bytes) + " bytes", at->calls, used, bytes, aborted_,
+                      work));
     return at;
 }
 
@@ -258,7 +274,7 @@ bool clique::has_lost_device() const {
 ncclResult_t clique::wait(locked& lock, const std::shared_ptr<meeting>& at) {
     const auto start = std::chrono::steady_clock::now();
     bool told = false;
-    while (!at->done && !aborted_ && !has_lost_device()) {
+    while (!at->done && !is_aborted() && !has_lost_device()) {
         came().wait_for(lock, between_looks);
         if (!told && std::chrono::steady_clock::now() - start >= long_wait) {
             told = true;
@@ -266,7 +282,7 @@ ncclResult_t clique::wait(locked& lock, const std::shared_ptr<meeting>& at) {
                    std::to_string(at->calls.size()) + " ranks have called it");
         }
     }
-    give_up(*at, aborted_ ? ncclInternalError : ncclRemoteError);
+    give_up(*at, is_aborted() ? ncclInternalError : ncclRemoteError);
     return at->result;
 }
 
@@ -277,7 +293,7 @@ void clique::give_up(meeting& at, ncclResult_t result) {
 }
 
 void clique::abort() {
-    aborted_ = true;
+    *aborted_ = true;
     came().notify_all();
 }
 

@@ -3,6 +3,7 @@
 // is one operation after the work of all their streams, which all of them wait for. The lock of the devices guards everything.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -62,7 +63,7 @@ public:
     static void give_up(meeting& at, ncclResult_t result);
     // Ends all waits.
     void abort();
-    [[nodiscard]] bool is_aborted() const noexcept { return aborted_; }
+    [[nodiscard]] bool is_aborted() const noexcept { return *aborted_; }
 
 private:
     using queue = std::deque<std::shared_ptr<meeting>>;
@@ -74,7 +75,7 @@ private:
     std::map<std::uint64_t, std::shared_ptr<meeting>> begun_; // by number
     std::map<std::pair<int, int>, queue> sent_, received_;    // that are not matched, by both ranks
     std::vector<context*> gpus_;                              // by rank
-    bool aborted_ = false;
+    std::shared_ptr<std::atomic<bool>> aborted_ = std::make_shared<std::atomic<bool>>(false); // captured calls have it
 };
 
 } // namespace softgpu::runtime::nccl

@@ -40,11 +40,14 @@ struct map_from_device {
 template <class Map, bool Backwards>
 struct user_callable<map_from_device<Map, Backwards>> : user_callable<Map> {};
 
-// Gathers the frames that write(mine) enqueues, which have the parts' lengths. The result is valid for this call.
+// Gathers the frames that write(mine) enqueues, which have the parts' lengths and follows_of_frames. The result is valid for
+// this call. Frames of the second gather say that nothing follows.
+inline constexpr std::size_t follows_of_frames = sizeof(rank_frame) / follows_unit;
 template <class On, class Comm, class Write>
 const std::uint64_t* enqueue_first_index(const over_ranks<On, Comm>& on, const Write& write, const char* call) {
     std::uint64_t* const first = &on.comm->scratch().first;
-    detail::fold_enqueued(on, write, first_of_frames{on.comm->rank()}, first, nullptr, call);
+    detail::fold_enqueued(on, write, first_of_frames{on.comm->rank()}, first, nullptr, call,
+                          gather_order::first_of_two);
     on.comm->expect_second_gather();
     return first;
 }

@@ -41,28 +41,52 @@ struct folded_frames {
     Out out;
     std::uint64_t* all;
     enqueued_fault* fault;
+    gather_place place;
 };
 
-template <class Fold, class Out>
-__device__ void fold_frames(const rank_frame* frames, int ranks, const folded_frames<Fold, Out>& to) {
-    const auto& [fold, out, all, fault] = to;
-    bool different = false;
-    for (int r = static_cast<int>(threadIdx.x); r < ranks; r += fold_frames_threads) {
-        different = different || detail::differs(frames[r], frames[0]);
+// Keeps the frames for the host: those of the first fault that it has not seen. By a whole block.
+__device__ inline void report_fault(const rank_frame* frames, int ranks, enqueued_fault* fault, std::uint64_t number) {
+    __shared__ bool is_first;
+    if (threadIdx.x == 0) {
+        is_first = *static_cast<volatile int*>(&fault->there) == 0;
     }
-    if (__syncthreads_or(different) != 0) {
+    __syncthreads();
+    if (is_first) {
         for (int r = static_cast<int>(threadIdx.x); r < ranks; r += fold_frames_threads) {
             fault->first()[r] = frames[r];
         }
         __syncthreads();
         if (threadIdx.x == 0) {
+            fault->number = number;
             __threadfence_system();
-            fault->there = 1;
+            *static_cast<volatile int*>(&fault->there) = 1;
+        }
+    }
+}
+
+template <class Fold, class Out>
+__device__ void fold_frames(const rank_frame* frames, int ranks, const folded_frames<Fold, Out>& to) {
+    const auto& [fold, out, all, fault, place] = to;
+    bool different = false;
+    for (int r = static_cast<int>(threadIdx.x); r < ranks; r += fold_frames_threads) {
+        different = different || detail::differs(frames[r], frames[0]);
+    }
+    if (__syncthreads_or(different) != 0) {
+        if (place.order != gather_order::second || *place.first_refused == 0) {
+            detail::report_fault(frames, ranks, fault, place.number);
+        }
+        if (threadIdx.x == 0) {
             if constexpr (requires { Fold::refused(); }) {
                 *out = Fold::refused();
             }
+            if (place.order == gather_order::first_of_two) {
+                *place.first_refused = 1;
+            }
         }
         return;
+    }
+    if (place.order == gather_order::first_of_two && threadIdx.x == 0) {
+        *place.first_refused = 0;
     }
     const auto result = fold(frames, ranks);
     if (threadIdx.x == 0) {
@@ -132,8 +156,8 @@ struct in_frame {
 // exchanging kernel makes itself.
 template <class On, class Comm, class Write, class Fold, class Out>
 void fold_enqueued(const over_ranks<On, Comm>& on, const Write& write, const Fold& fold, const Out& out,
-                   std::uint64_t* all, const char* call) {
-    const folded_frames<Fold, Out> to{fold, out, all, on.comm->fault()};
+                   std::uint64_t* all, const char* call, gather_order order = gather_order::only) {
+    const folded_frames<Fold, Out> to{fold, out, all, on.comm->fault(), on.comm->next_place(on.on.stream, order)};
     if (on.comm->boxes().is_open()) {
         const auto exchange = [&](const auto& source) {
             using Source = std::remove_cvref_t<decltype(source)>;

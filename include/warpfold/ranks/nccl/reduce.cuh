@@ -91,7 +91,7 @@ private:
         const std::uint64_t n = detail::checked_count(elements, call).value();
         detail::check_root(on, call);
         const auto signature = detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
-        rank_frame head = detail::frame_of(signature, n, 0);
+        const rank_frame head = detail::frame_of(signature, n, 0);
         const auto writer = [&](const auto& of, const auto& local, std::size_t bytes) {
             rank_frame own = head;
             own.bytes = static_cast<std::uint32_t>(bytes);
@@ -105,9 +105,10 @@ private:
             return go(writer(map, located_or_none<In>{{in}}, sizeof(located<T>)),
                       choose_located_of_frames<T, Map, Op>{map, op});
         } else if constexpr (takes_index_v<Map, element_t<In>>) {
-            head.follows = sizeof(rank_frame) / follows_unit;
+            rank_frame first = head;
+            first.follows = follows_of_frames;
             const map_from_device<Map> shifted{map,
-                                               detail::enqueue_first_index(on, known_frame{head, on.on.stream}, call)};
+                                               detail::enqueue_first_index(on, known_frame{first, on.on.stream}, call)};
             return call_frame<target>::run(on, call, [&] {
                 return go(writer(shifted, identity_result{}, sizeof(A)),
                           fold_values_of_frames<A, Op, Result>{op, result});

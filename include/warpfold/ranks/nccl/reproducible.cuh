@@ -26,6 +26,21 @@ namespace detail {
 
 inline constexpr unsigned nodes_of_rank = 128;
 
+// Bytes of a rank's nodes in the second gather. One number for all values of up to 16 bytes: ranks whose values differ still
+// gather the same, and their frames say in what they differ.
+template <class V>
+inline constexpr std::size_t nodes_slot = (sizeof(V) < 16 ? 16 : sizeof(V)) * nodes_of_rank;
+
+// The slots of all ranks.
+template <class V>
+struct slots_of_nodes {
+    [[nodiscard]] __host__ __device__ V* of(int rank) const {
+        return reinterpret_cast<V*>(at + static_cast<std::size_t>(rank) * nodes_slot<V>);
+    }
+
+    unsigned char* at;
+};
+
 // In device memory: whether the ranks agree, how many elements precede the part in memory, and where parts begin in the
 // order of the tree, ranks + 1 numbers.
 struct tree_bounds_at {
@@ -118,10 +133,10 @@ __global__ void __launch_bounds__(tree_threads)
 
 // Pushes the nodes of the first `parts` parts.
 template <bool Reverse, class V, class Step>
-__device__ void push_nodes(tree_stack<V>& stack, const tree_bounds_at& bounds, int parts, int ranks, const V* nodes,
-                           const Step& step) {
+__device__ void push_nodes(tree_stack<V>& stack, const tree_bounds_at& bounds, int parts, int ranks,
+                           const slots_of_nodes<V>& nodes, const Step& step) {
     for (int k = 0; k < parts; ++k) {
-        const V* of = nodes + static_cast<std::size_t>(Reverse ? ranks - 1 - k : k) * nodes_of_rank;
+        const V* of = nodes.of(Reverse ? ranks - 1 - k : k);
         for (std::uint64_t at = bounds[k], end = bounds[k + 1]; at != end; ++of) {
             const tree_node node = detail::node_at(at, end, 63);
             stack.push(node, *of, step);
@@ -131,7 +146,8 @@ __device__ void push_nodes(tree_stack<V>& stack, const tree_bounds_at& bounds, i
 }
 
 template <class A, class Op, class Step, class Result, class Out>
-__global__ void fold_nodes_kernel(Step step, tree_bounds_at bounds, int ranks, const A* nodes, Result result, Out out) {
+__global__ void fold_nodes_kernel(Step step, tree_bounds_at bounds, int ranks, slots_of_nodes<A> nodes, Result result,
+                                  Out out) {
     if (bounds.is_there()) {
         tree_stack<A> all;
         detail::push_nodes<false>(all, bounds, ranks, ranks, nodes, step);
@@ -142,7 +158,7 @@ __global__ void fold_nodes_kernel(Step step, tree_bounds_at bounds, int ranks, c
 // One block. What precedes each piece.
 template <bool Reverse, class Step>
 __global__ void __launch_bounds__(tree_threads)
-    prefix_pieces_kernel(Step step, gathered_part part, int ranks, const typename Step::node* nodes,
+    prefix_pieces_kernel(Step step, gathered_part part, int ranks, slots_of_nodes<typename Step::node> nodes,
                          const typename Step::node* values, typename Step::node* groups,
                          typename Step::node* prefixes) {
     using V = typename Step::node;
@@ -175,7 +191,6 @@ template <gpu_target On, class V, bool Reverse>
 class enqueued_tree {
 public:
     using target = over_ranks<On, nccl_communicator>;
-    static constexpr std::size_t node_bytes = nodes_of_rank * sizeof(V);
 
     enqueued_tree(const target& on, std::uint64_t n, const char* call)
         : on_(on),
@@ -185,13 +200,13 @@ public:
           level_(detail::piece_levels(n, rank_tree<On>::template block<V>)),
           most_(n == 0 ? 0 : tree_pieces::most(n, level_)),
           bounds_memory_(on.on, tree_bounds_at::words(static_cast<std::size_t>(ranks_))),
-          nodes_(on.on, static_cast<std::size_t>(ranks_) * nodes_of_rank),
+          nodes_memory_(on.on, static_cast<std::size_t>(ranks_) * nodes_slot<V>),
           values_(on.on, most_),
           groups_(on.on, n == 0 ? 0 : tree_pieces::most(n, level_ + group_levels)) {}
 
     // The first gather. `all`: elements of all ranks, or null.
     void gather_lengths(const rank_signature& signature, std::uint64_t* all) {
-        const rank_frame head = detail::frame_of(signature, n_, 0, node_bytes);
+        const rank_frame head = detail::frame_of(signature, n_, 0, nodes_slot<V>);
         std::uint64_t* const there = bounds().at;
         detail::fold_enqueued(on_, known_frame{head, on_.on.stream},
                               bounds_of_frames<Reverse>{bounds(), on_.comm->rank()}, there, all, call_);
@@ -201,8 +216,8 @@ public:
     // The second one.
     template <class Step>
     void gather_nodes(const Step& step) {
-        V* const mine = nodes_.data() + static_cast<std::size_t>(on_.comm->rank()) * nodes_of_rank;
-        WARPFOLD_CHECK_CUDA(cudaMemsetAsync(mine, 0, node_bytes, stream()));
+        V* const mine = nodes().of(on_.comm->rank());
+        WARPFOLD_CHECK_CUDA(cudaMemsetAsync(mine, 0, nodes_slot<V>, stream()));
         if (n_ != 0) {
             fold_pieces_kernel<<<grid(), tree_threads, 0, stream()>>>(step, part(), values_.data());
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
@@ -210,12 +225,11 @@ public:
                                                                  groups_.data(), mine);
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
         }
-        on_.comm->gather_on_device(mine, nodes_.data(), node_bytes, stream(), call_);
+        on_.comm->gather_on_device(mine, nodes().at, nodes_slot<V>, stream(), call_);
     }
     template <class Op, class Step, class Result, class Out>
     void fold(const Step& step, const Result& result, Out* out) {
-        fold_nodes_kernel<V, Op>
-            <<<1, 1, 0, stream()>>>(step, bounds(), ranks_, static_cast<const V*>(nodes_.data()), result, out);
+        fold_nodes_kernel<V, Op><<<1, 1, 0, stream()>>>(step, bounds(), ranks_, nodes(), result, out);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }
     template <class Step>
@@ -223,8 +237,7 @@ public:
         if (n_ != 0) {
             const typename rank_target<On>::template array<V> prefixes(on_.on, most_);
             prefix_pieces_kernel<Reverse><<<1, tree_threads, 0, stream()>>>(
-                step, part(), ranks_, static_cast<const V*>(nodes_.data()), static_cast<const V*>(values_.data()),
-                groups_.data(), prefixes.data());
+                step, part(), ranks_, nodes(), static_cast<const V*>(values_.data()), groups_.data(), prefixes.data());
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
             scan_pieces_kernel<<<grid(), tree_threads, 0, stream()>>>(step, part(),
                                                                       static_cast<const V*>(prefixes.data()));
@@ -237,6 +250,7 @@ private:
     [[nodiscard]] gathered_part part() const {
         return {bounds(), Reverse ? ranks_ - 1 - on_.comm->rank() : on_.comm->rank(), level_};
     }
+    [[nodiscard]] slots_of_nodes<V> nodes() const { return {nodes_memory_.data()}; }
     [[nodiscard]] unsigned grid() const { return static_cast<unsigned>(most_); }
 
     const target& on_;
@@ -246,7 +260,8 @@ private:
     unsigned level_;
     std::uint64_t most_;
     typename rank_target<On>::template array<std::uint64_t> bounds_memory_;
-    typename rank_target<On>::template array<V> nodes_, values_, groups_;
+    typename rank_target<On>::template array<unsigned char> nodes_memory_;
+    typename rank_target<On>::template array<V> values_, groups_;
 };
 
 template <class Map, class T, bool Backwards>
@@ -337,10 +352,10 @@ struct scan_engine<reproducible_ranks<On, nccl_communicator>> {
             detail::signature_of<T, A, written_t<Out>, Map, Op, How, reproducible_call>(call, on.ranks.root);
         using V = std::conditional_t<How::segmented, open_segment<A>, A>;
         enqueued_tree<On, V, How::reverse> tree(on.ranks, n, call);
-        tree.gather_lengths(signature, nullptr);
         const std::uint64_t last = n == 0 ? 0 : n - 1;
         const auto of = detail::map_of_tree<Map, T, How::reverse>(map, tree.bounds().first(), How::reverse ? last : 0);
         const auto with = [&](const auto& elements, const auto& results, const auto& flags) {
+            tree.gather_lengths(signature, nullptr); // nothing fails between the gathers but the device
             using Elements = std::remove_cvref_t<decltype(elements)>;
             using Results = std::remove_cvref_t<decltype(results)>;
             using Of = std::remove_cv_t<decltype(of)>;

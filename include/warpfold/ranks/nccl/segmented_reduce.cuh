@@ -162,15 +162,16 @@ struct segmented_engine<over_ranks<On, nccl_communicator>> {
                 detail::check_array(offsets, segments + 1, call);
                 detail::check_array(out, segments, call);
                 detail::check_root(on, call);
-                rank_frame head =
+                const rank_frame head =
                     detail::frame_of(detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root), 0,
                                      sizeof(segment_border<A>));
                 const auto first = [&] {
-                    head.follows = sizeof(rank_frame) / follows_unit;
+                    rank_frame lengths = head;
+                    lengths.follows = follows_of_frames;
                     return detail::enqueue_first_index(
                         on,
                         [&](rank_frame* mine) {
-                            write_length_kernel<<<1, 1, 0, on.on.stream>>>(head, offsets, segments, mine);
+                            write_length_kernel<<<1, 1, 0, on.on.stream>>>(lengths, offsets, segments, mine);
                             WARPFOLD_CHECK_CUDA(cudaGetLastError());
                         },
                         call);
@@ -178,10 +179,12 @@ struct segmented_engine<over_ranks<On, nccl_communicator>> {
                 if constexpr (is_located_v<Result>) {
                     using T = element_t<In>;
                     const std::uint64_t* const from = first();
-                    fold<A, located<T>>(on, head, in, offsets, segments, map, op,
-                                        located_from_device<Result>{result, from},
-                                        located_from_device<located_or_none<In>>{{{in}}, from},
-                                        best_of_segment<T, Map, Op>{map, op}, out, call);
+                    call_frame<target>::run(on, call, [&] {
+                        fold<A, located<T>>(on, head, in, offsets, segments, map, op,
+                                            located_from_device<Result>{result, from},
+                                            located_from_device<located_or_none<In>>{{{in}}, from},
+                                            best_of_segment<T, Map, Op>{map, op}, out, call);
+                    });
                 } else {
                     const auto with = [&](const auto& of) {
                         fold<A, A>(on, head, in, offsets, segments, of, op, result, identity_result{},
@@ -189,7 +192,7 @@ struct segmented_engine<over_ranks<On, nccl_communicator>> {
                     };
                     if constexpr (takes_index_v<Map, element_t<In>>) {
                         const std::uint64_t* const from = first();
-                        with(map_from_device<Map>{map, from});
+                        call_frame<target>::run(on, call, [&] { with(map_from_device<Map>{map, from}); });
                     } else {
                         with(map);
                     }

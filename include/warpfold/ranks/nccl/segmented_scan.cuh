@@ -106,11 +106,13 @@ struct marked_scan {
         constexpr bool indexed = takes_index_v<Map, element_t<In>>;
         detail::check_root(on, call);
         const rank_frame head = detail::frame_of(detail::signature_of<element_t<In>, A, U, Map, Op, How>(call, on.root),
-                                                 n, sizeof(open_segment<A>), indexed ? sizeof(rank_frame) : 0);
+                                                 n, sizeof(open_segment<A>));
         detail::with_flags(on, how.segments, n, [&](const auto& flags) {
             if constexpr (indexed) {
-                const map_from_device<Map> from{map,
-                                                detail::enqueue_first_index(on, known_frame{head, on.on.stream}, call)};
+                rank_frame first = head;
+                first.follows = follows_of_frames;
+                const map_from_device<Map> from{
+                    map, detail::enqueue_first_index(on, known_frame{first, on.on.stream}, call)};
                 call_frame<target>::run(on, call, [&] { scan(on, head, in, n, out, from, op, how, flags, call); });
             } else {
                 scan(on, head, in, n, out, map, op, how, flags, call);

@@ -23,6 +23,16 @@ struct nccl_scratch {
     alignas(16) unsigned char zero[2048];   // between calls; limbs of an exact sum
     alignas(16) unsigned char carried[512]; // what precedes a rank's part of a scan
     alignas(16) std::uint64_t first;        // how many elements precede a rank's part
+    int first_refused;                      // other than 0: ranks differed in the first gather of a call of two
+};
+
+enum class gather_order { only, first_of_two, second };
+
+// Of one gather: its place in its call and among those of its communicator.
+struct gather_place {
+    gather_order order;
+    int* first_refused;   // of the communicator: see nccl_scratch
+    std::uint64_t number; // of the rank's gathers, from 1; 0 in a graph
 };
 
 struct free_pinned {
@@ -61,8 +71,10 @@ struct enqueued_fault {
     int ranks;
     int stop; // set by the host: kernels no longer wait for other ranks
     int unused;
+    std::uint64_t number; // gather_place::number of the gather
 
     [[nodiscard]] __host__ __device__ rank_frame* first() { return reinterpret_cast<rank_frame*>(this + 1); }
+    [[nodiscard]] bool is_there() const { return __atomic_load_n(&there, __ATOMIC_ACQUIRE) != 0; }
     [[nodiscard]] std::vector<rank_frame> frames() { return {first(), first() + ranks}; }
 };
 static_assert(sizeof(enqueued_fault) % alignof(rank_frame) == 0);
@@ -72,7 +84,7 @@ inline std::unique_ptr<enqueued_fault, free_pinned> make_enqueued_fault(int rank
     const std::size_t bytes = sizeof(enqueued_fault) + static_cast<std::size_t>(ranks) * sizeof(rank_frame);
     WARPFOLD_CHECK_CUDA(cudaMallocHost(&memory, bytes));
     std::memset(memory, 0, bytes);
-    return std::unique_ptr<enqueued_fault, free_pinned>(new (memory) enqueued_fault{0, ranks, 0, 0}, free_pinned{});
+    return std::unique_ptr<enqueued_fault, free_pinned>(new (memory) enqueued_fault{0, ranks, 0, 0, 0}, free_pinned{});
 }
 
 } // namespace warpfold::detail
