@@ -34,7 +34,7 @@ protected:
         ASSERT_EQ(ncclCommInitAll(comms_.data(), ranks, nullptr), ncclSuccess);
     }
     void TearDown() override {
-        for (const ncclComm_t c : comms_) {
+        for (auto* const c : comms_) {
             EXPECT_EQ(ncclCommDestroy(c), ncclSuccess);
         }
         devices_test::TearDown();
@@ -74,6 +74,7 @@ protected:
     template <class T>
     void expect_reduced(ncclDataType_t type, ncclRedOp_t op, const std::vector<T>& in, T expected) {
         std::vector<T*> data;
+        data.reserve(ranks);
         for (int rank = 0; rank < ranks; ++rank) {
             data.push_back(on_device(rank, std::vector<T>(5, in[static_cast<std::size_t>(rank)])));
         }
@@ -165,6 +166,7 @@ TEST_F(nccl_test, sends_and_receives) {
 // In stream order at every rank, without a wait of the host.
 TEST_F(nccl_test, a_collective_waits_for_all_streams_and_they_for_it) {
     std::vector<std::uint32_t*> data;
+    data.reserve(ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         data.push_back(allocate(rank, 32));
     }
@@ -186,6 +188,7 @@ TEST_F(nccl_test, ranks_are_threads) {
     ncclUniqueId id{};
     ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
     std::vector<std::thread> threads;
+    threads.reserve(ranks);
     std::vector<std::uint32_t> got(ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         threads.emplace_back([&, rank] {

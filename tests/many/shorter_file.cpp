@@ -3,12 +3,18 @@
 // times.
 #include <atomic>
 #include <cstdlib>
+#include <string>
 
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
+
+std::string setting(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
 
 bool is_the_file(int descriptor, const char* path) {
     struct stat a {
@@ -19,11 +25,11 @@ bool is_the_file(int descriptor, const char* path) {
 ssize_t read_at(int descriptor, void* to, std::size_t bytes, off_t at) {
     using function = ssize_t (*)(int, void*, std::size_t, off_t);
     static const auto real = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "pread"));
-    static const char* const path = std::getenv("SHORTER_FILE");
-    static const off_t end = std::atoll(std::getenv("SHORTER_AT"));
-    static const int times = std::atoi(std::getenv("SHORTER_TIMES"));
+    static const std::string path = setting("SHORTER_FILE");
+    static const off_t end = std::stoll(setting("SHORTER_AT"));
+    static const int times = std::stoi(setting("SHORTER_TIMES"));
     static std::atomic<int> reads{0};
-    if (at == end && is_the_file(descriptor, path) && ++reads == times && ::truncate(path, end) != 0) {
+    if (at == end && is_the_file(descriptor, path.c_str()) && ++reads == times && ::truncate(path.c_str(), end) != 0) {
         std::abort();
     }
     return real(descriptor, to, bytes, at);

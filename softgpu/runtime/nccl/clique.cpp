@@ -172,9 +172,10 @@ std::shared_ptr<meeting> clique::post(const call_terms& terms, int rank, const r
     if (terms.what == call_kind::send || terms.what == call_kind::receive) {
         return transfer(terms, rank, with);
     }
-    const std::shared_ptr<meeting> at = meet(terms, rank, with);
+    std::shared_ptr<meeting> at = meet(terms, rank, with);
     if (at->can_begin()) {
         std::vector<sizes> used;
+        used.reserve(last_.size());
         for (int r = 0; r < ranks(); ++r) {
             used.push_back(sizes_of(terms, r, ranks()));
         }
@@ -193,7 +194,7 @@ std::shared_ptr<meeting> clique::meet(const call_terms& terms, int rank, const r
         begun->first = rank;
         begun->calls.resize(last_.size());
     }
-    const std::shared_ptr<meeting> at = begun;
+    std::shared_ptr<meeting> at = begun;
     at->calls[static_cast<std::size_t>(rank)] = with;
     if (++at->there == last_.size()) {
         begun_.erase(number);
@@ -240,7 +241,7 @@ std::shared_ptr<meeting> clique::transfer(const call_terms& terms, int rank, con
 }
 
 std::shared_ptr<meeting> clique::split(int rank, split_call with) {
-    const std::shared_ptr<meeting> at = meet({.what = call_kind::split}, rank, {});
+    std::shared_ptr<meeting> at = meet({.what = call_kind::split}, rank, {});
     at->splits.resize(last_.size());
     at->splits[static_cast<std::size_t>(rank)] = std::move(with);
     if (at->can_begin()) {

@@ -38,16 +38,16 @@ struct tree_block {
     V scan(const Step& step, std::uint64_t at, unsigned level, const V& before, bool has_before) {
         const std::size_t n = std::size_t{1} << level;
         for (std::size_t k = 0; k < n; ++k) {
-            node[k] = step.leaf(at + k);
+            node_[k] = step.leaf(at + k);
         }
-        V* of = node;
+        V* of = node_;
         for (std::size_t w = n; w > 1; w /= 2) {
             join_pairs(step, of, of + w, w / 2);
             of += w;
         }
         const V total = *of;
         const std::size_t start = has_before ? 0 : 1; // the first node of a level has no prefix then
-        V *from = one, *to = two;
+        V *from = one_, *to = two_;
         from[0] = before;
         for (std::size_t w = 1; w < n; w *= 2) {
             of -= 2 * w;
@@ -62,10 +62,10 @@ struct tree_block {
             std::swap(from, to);
         }
         if (!has_before) {
-            step.emit(at, node[0], before, false);
+            step.emit(at, node_[0], before, false);
         }
         for (std::size_t k = start; k < n; ++k) {
-            step.emit(at + k, node[k], from[k], true);
+            step.emit(at + k, node_[k], from[k], true);
         }
         return total;
     }
@@ -83,9 +83,9 @@ private:
             return step.leaf(at);
         }
         for (std::size_t k = 0; k < n / 2; ++k) {
-            one[k] = step.join(step.leaf(at + 2 * k), step.leaf(at + 2 * k + 1));
+            one_[k] = step.join(step.leaf(at + 2 * k), step.leaf(at + 2 * k + 1));
         }
-        V *from = one, *to = two;
+        V *from = one_, *to = two_;
         for (std::size_t w = n / 2; w > 1; w /= 2) {
             join_pairs(step, from, to, w / 2);
             std::swap(from, to);
@@ -93,7 +93,7 @@ private:
         return *from;
     }
 
-    V node[2 * most], one[most], two[most];
+    V node_[2 * most], one_[most], two_[most];
 };
 
 template <>
