@@ -2,6 +2,7 @@
 """The microbenchmarks on the software GPU, and the card's file that is made of them. No figure is looked at: they mean nothing
 without a GPU."""
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -43,7 +44,7 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(set(self.measured["figures"]), set(card_file.figures()) - COPIED)
         for name, figure in self.measured["figures"].items():
             self.assertIn(figure["how"], ("measured", "read from the driver"), name)
-            self.assertGreater(figure["value"], -1, name)
+            self.assertTrue(math.isfinite(figure["value"]), name)
 
     def test_the_command_takes_the_card(self):
         made = self.make("--key", "mine")
