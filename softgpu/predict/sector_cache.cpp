@@ -8,11 +8,11 @@ namespace softgpu::predict {
 
 namespace {
 
-// `order` with this way as the most recently used one.
+// `order`, in which each way stands once, with this way as the most recently used one.
 std::uint64_t moved_up(std::uint64_t order, std::uint64_t way) noexcept {
     constexpr std::uint64_t ones = 0x1111'1111'1111'1111;
     const std::uint64_t differs = order ^ way * ones; // 0 in its four bits alone
-    const int at = std::countr_zero((differs - ones) & ~differs & ones << 3) & ~3;
+    const int at = std::countr_zero((differs - ones) & ~differs & ones << 3) & 60;
     const std::uint64_t below = (std::uint64_t{1} << at) - 1;
     return (order & below) | (order >> 4 & ~below) | way << 60;
 }
