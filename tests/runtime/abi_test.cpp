@@ -8,8 +8,8 @@
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/abi/shared.hpp"
-#include "softgpu/runtime/core/event.hpp"
-#include "softgpu/runtime/core/stream.hpp"
+#include "softgpu/runtime/core/streams/event.hpp"
+#include "softgpu/runtime/core/streams/stream.hpp"
 #include "tests/runtime/same_abi.hpp"
 
 #if CUDART_VERSION >= 13000

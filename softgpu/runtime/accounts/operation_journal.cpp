@@ -6,7 +6,7 @@
 
 #include "softgpu/observe/timeline_trace.hpp"
 #include "softgpu/runtime/accounts/predictions.hpp"
-#include "softgpu/runtime/core/stream.hpp"
+#include "softgpu/runtime/core/streams/stream.hpp"
 
 namespace softgpu::runtime {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/core/failure.hpp"
-#include "softgpu/runtime/core/stream.hpp"
+#include "softgpu/runtime/core/streams/stream.hpp"
 
 namespace softgpu::runtime::checking {
 namespace {

@@ -8,7 +8,7 @@
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/cards/properties.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 
 namespace softgpu::runtime {
 namespace {

@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/executor.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 
 namespace softgpu::runtime {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
 

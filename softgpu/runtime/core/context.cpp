@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "softgpu/memory/peers.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 
 namespace softgpu::runtime {
 

@@ -17,10 +17,10 @@
 #include "softgpu/runtime/abi/error.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/core/device_part.hpp"
-#include "softgpu/runtime/core/event.hpp"
 #include "softgpu/runtime/core/handle_set.hpp"
 #include "softgpu/runtime/core/settings.hpp"
-#include "softgpu/runtime/core/stream_table.hpp"
+#include "softgpu/runtime/core/streams/event.hpp"
+#include "softgpu/runtime/core/streams/stream_table.hpp"
 
 namespace softgpu::runtime {
 
@@ -122,7 +122,7 @@ public:
     void wait_until_idle(locked& lock);
 
     // Puts an operation at a stream's end; it also comes after `also`. Device work is skipped once a kernel has failed; host
-    // functions test that themselves. `work` must not throw. Throws if the stream is capturing (core/capture_rules.hpp).
+    // functions test that themselves. `work` must not throw. Throws if the stream is capturing (core/streams/capture_rules.hpp).
     operation_pointer issue(stream& on, operation_kind kind, std::function<void()> work,
                             const operation_pointer& also = nullptr, bool caller_waits = false);
     // The same after these operations, independent of streams. `stream` is its id for reports, `within` as in `operation`.

@@ -54,7 +54,7 @@ inline memory::device_memory& memory_of(context& gpu, memory::address at) {
     return memory_of(gpu, reinterpret_cast<const void*>(at));
 }
 
-// For calls that CUDA calls potentially unsafe (core/capture_rules.hpp), with the captures of all devices.
+// For calls that CUDA calls potentially unsafe (core/streams/capture_rules.hpp), with the captures of all devices.
 void require_safe(context& gpu);
 
 } // namespace softgpu::runtime

@@ -7,7 +7,7 @@
 #include "softgpu/runtime/accounts/operation_journal.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
 #include "softgpu/runtime/calls/current_context.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
 #include "softgpu/runtime/memory/copies.hpp"
 

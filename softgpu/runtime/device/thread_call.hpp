@@ -16,7 +16,7 @@
 #include "softgpu/runtime/cards/properties.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
-#include "softgpu/runtime/core/stream.hpp"
+#include "softgpu/runtime/core/streams/stream.hpp"
 #include "softgpu/runtime/device/nested_grids.hpp"
 #include "softgpu/runtime/program/attributes.hpp"
 #include "softgpu/runtime/program/registry.hpp"

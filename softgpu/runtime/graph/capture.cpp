@@ -6,9 +6,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/memory/array_copies.hpp"
 
 namespace softgpu::runtime {

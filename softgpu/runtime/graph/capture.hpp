@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Stream capture: work that is put into a capturing stream becomes nodes of a graph. What must not be called meanwhile is in
-// core/capture_rules.hpp.
+// core/streams/capture_rules.hpp.
 #pragma once
 
 #include <cstddef>

@@ -6,9 +6,9 @@
 
 #include "softgpu/runtime/accounts/journal.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/device/run_grid.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 #include "softgpu/runtime/graph/conditional.hpp"

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "softgpu/runtime/accounts/current_checks.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/memory/allocations.hpp"
 
 namespace softgpu::runtime {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/memory/managed.hpp"
 
-#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 
 namespace softgpu::runtime {
 namespace {

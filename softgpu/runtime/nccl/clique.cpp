@@ -9,9 +9,9 @@
 #include <mutex>
 
 #include "softgpu/runtime/accounts/operation_journal.hpp"
-#include "softgpu/runtime/core/capture.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/streams/capture.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
 #include "softgpu/runtime/graph/graph.hpp"
 #include "softgpu/runtime/nccl/data.hpp"

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <thread>
 
-#include "softgpu/runtime/core/capture_rules.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
 #include "softgpu/runtime/nccl/data.hpp"
 #include "softgpu/runtime/nccl/reduction.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "softgpu/runtime/core/context.hpp"
-#include "softgpu/runtime/core/stream.hpp"
+#include "softgpu/runtime/core/streams/stream.hpp"
 #include "softgpu/runtime/nccl/nccl.h"
 
 namespace softgpu::runtime::nccl {

@@ -7,7 +7,7 @@
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
 #include "softgpu/runtime/calls/driver/runtime_calls.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 
 namespace softgpu::runtime {
 namespace {

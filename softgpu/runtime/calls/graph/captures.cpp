@@ -2,7 +2,7 @@
 // Stream capture.
 #include "softgpu/runtime/calls/graph/captures.hpp"
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 
 namespace softgpu::runtime {
 namespace {

@@ -7,7 +7,7 @@
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/graph/graph_memory.hpp"
 #include "softgpu/runtime/memory/allocations.hpp"
 #include "softgpu/runtime/memory/shared_memory.hpp"

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 #include "softgpu/runtime/memory/arrays.hpp"
 #include "softgpu/runtime/memory/copies.hpp"

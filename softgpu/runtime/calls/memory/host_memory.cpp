@@ -9,7 +9,7 @@
 #include "softgpu/runtime/abi/memory.hpp"
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/calls/call.hpp"
-#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/memory/host_memory.hpp"
 
 namespace softgpu::runtime {

@@ -4,7 +4,7 @@
 
 #include "softgpu/runtime/abi/memory_operations.hpp"
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
-#include "softgpu/runtime/core/stream.hpp"
+#include "softgpu/runtime/core/streams/stream.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
 
 namespace softgpu::runtime {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/runtime/core/stream_table.hpp"
+#include "softgpu/runtime/core/streams/stream_table.hpp"
 
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/runtime/core/shared_event.hpp"
+#include "softgpu/runtime/core/streams/shared_event.hpp"
 
 #include <signal.h>
 #include <sys/mman.h>

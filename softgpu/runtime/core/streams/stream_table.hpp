@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "softgpu/runtime/core/capture.hpp"
 #include "softgpu/runtime/core/handle_set.hpp"
-#include "softgpu/runtime/core/stream.hpp"
+#include "softgpu/runtime/core/streams/capture.hpp"
+#include "softgpu/runtime/core/streams/stream.hpp"
 
 namespace softgpu::runtime {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/runtime/core/capture_rules.hpp"
+#include "softgpu/runtime/core/streams/capture_rules.hpp"
 
 #include <utility>
 

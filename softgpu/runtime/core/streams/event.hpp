@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "softgpu/runtime/core/operation.hpp"
-#include "softgpu/runtime/core/shared_event.hpp"
+#include "softgpu/runtime/core/streams/shared_event.hpp"
 
 namespace softgpu::runtime {
 

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "softgpu/runtime/abi/error.hpp"
-#include "softgpu/runtime/core/event.hpp"
-#include "softgpu/runtime/core/stream_table.hpp"
+#include "softgpu/runtime/core/streams/event.hpp"
+#include "softgpu/runtime/core/streams/stream_table.hpp"
 
 namespace softgpu::runtime {
 
