@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, 1)
     const std::uint64_t piece = (n + layout.parts * extra) / (gridDim.x * partition_pieces) + 1;
     for (unsigned part = threadIdx.x; part < layout.parts; part += threads) {
         const unsigned total = lists.totals[parity * layout.parts + part];
-        firsts[part] = total == 0 ? 0 : static_cast<unsigned>((total + extra + piece - 1) / piece);
+        firsts[part] = total == 0 ? 0 : min(tiles, static_cast<unsigned>((total + extra + piece - 1) / piece));
         if (blockIdx.x == 0) { // for the next chunk
             lists.totals[(1 - parity) * layout.parts + part] = 0;
         }
@@ -310,7 +310,9 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, 1)
     auto at = static_cast<unsigned>(std::uint64_t{all} * blockIdx.x / gridDim.x);
     const auto stop = static_cast<unsigned>(std::uint64_t{all} * (blockIdx.x + 1) / gridDim.x);
     constexpr unsigned groups = threads / partition_lanes;
-    const unsigned group = threadIdx.x / partition_lanes, lane = threadIdx.x % partition_lanes;
+    // Neighbouring tiles go to different warps.
+    const unsigned group = threadIdx.x % 32 / partition_lanes * (threads / 32) + threadIdx.x / 32;
+    const unsigned lane = threadIdx.x % partition_lanes;
     for (unsigned part = 0; at < stop; ++part) {
         const unsigned begins_at = firsts[part], pieces = first_of(part + 1) - begins_at;
         if (at >= begins_at + pieces) {
@@ -351,9 +353,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, 1)
         }
         __syncthreads();
         const unsigned first_bin = part * layout.bins;
-        const auto rotation = static_cast<unsigned>(std::uint64_t{layout.bins} * blockIdx.x / gridDim.x);
-        for (unsigned k = threadIdx.x; k < layout.bins; k += threads) { // blocks begin at different bins
-            const unsigned bin = k + rotation < layout.bins ? k + rotation : k + rotation - layout.bins;
+        for (unsigned bin = threadIdx.x; bin < layout.bins; bin += threads) {
             if (counters[bin] != 0) {
                 if (bin < codes - first_bin) {
                     add_to_count(counts + first_bin + bin, counters[bin]);
