@@ -181,7 +181,7 @@ void counted_row(room& in, unsigned exponent, unsigned bins) {
     WARPFOLD_CUDA_CHECK(cudaMemcpy(number.data(), &n, sizeof n, cudaMemcpyHostToDevice));
     const count_at count(static_cast<const std::uint64_t*>(number.data()), n);
     compared<std::int32_t>(
-        in, std::to_string(bins) + " bins, count_at (peer: n)", "i32", n, bins, n,
+        in, std::to_string(bins) + " bins, count_at (peer: ours, n)", "i32", n, bins, n,
         [&](const gpu& on, const std::int32_t* data, unsigned* out) {
             histogram(on, data, count, out, even_bins<int>(0, static_cast<int>(bins), bins));
         },
@@ -212,8 +212,9 @@ void weighted_row(room& in, unsigned exponent, unsigned bins) {
     };
     ours(in.stream.handle(), 0);
     in.stream.synchronize();
-    bench::measure_and_print_row(in.stream, std::to_string(bins) + " bins, exact weights (peer: not exact)", "f32", n,
-                                 static_cast<double>(n * sizeof(float)), n * sizeof(float), copies, ours, peer);
+    bench::measure_and_print_row(in.stream, std::to_string(bins) + " bins, exact weights (peer: ours, not exact)",
+                                 "f32", n, static_cast<double>(n * sizeof(float)), n * sizeof(float), copies, ours,
+                                 peer);
 }
 
 // Three of four channels of 8 bits.
