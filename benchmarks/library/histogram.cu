@@ -12,6 +12,7 @@
 
 #include "benchmarks/library/bench.hpp"
 #include "benchmarks/library/histogram_samples.cuh"
+#include "warpfold/exact_histogram.cuh"
 #include "warpfold/histogram.cuh"
 
 using namespace warpfold;
@@ -27,7 +28,7 @@ struct room {
     measure::device_memory out{std::size_t{64} << 20};
     measure::device_memory peer_out{std::size_t{64} << 20};
     measure::device_memory peer_memory;
-    workspace memory{histogram_workspace()};
+    workspace memory{histogram_workspace(std::uint64_t{1} << 28, 1u << 24)};
 };
 
 // Of n samples of T, by ours(on, samples, counts) and peer(memory, bytes, samples, counts, stream).
@@ -172,6 +173,50 @@ void wide_row(room& in, unsigned exponent, unsigned bins, shape which) {
         });
 }
 
+// The number of samples is in device memory.
+void counted_row(room& in, unsigned exponent, unsigned bins) {
+    const std::uint64_t n = std::uint64_t{1} << exponent;
+    fill<std::int32_t>(in, bins, shape::uniform);
+    const measure::device_memory number(sizeof n);
+    WARPFOLD_CUDA_CHECK(cudaMemcpy(number.data(), &n, sizeof n, cudaMemcpyHostToDevice));
+    const count_at count(static_cast<const std::uint64_t*>(number.data()), n);
+    compared<std::int32_t>(
+        in, std::to_string(bins) + " bins, count_at (peer: ours, n)", "i32", n, bins, n,
+        [&](const gpu& on, const std::int32_t* data, unsigned* out) {
+            histogram(on, data, count, out, even_bins<int>(0, static_cast<int>(bins), bins));
+        },
+        [&](void* room, std::size_t& bytes, const std::int32_t* data, int* out, cudaStream_t s) {
+            if (room == nullptr) {
+                bytes = 16;
+            } else {
+                histogram(gpu{s, &in.memory}, data, n, reinterpret_cast<unsigned*>(out),
+                          even_bins<int>(0, static_cast<int>(bins), bins));
+            }
+            return cudaSuccess;
+        });
+}
+
+// Exact sums of weights beside those whose order of additions is not fixed. Samples and weights are the same array.
+void weighted_row(room& in, unsigned exponent, unsigned bins) {
+    const std::uint64_t n = std::uint64_t{1} << exponent;
+    fill<float>(in, 1, shape::uniform);
+    const auto copies = static_cast<unsigned>(std::min<std::uint64_t>(pool_bytes / (n * sizeof(float)), 256));
+    const auto at = [&](unsigned k) { return static_cast<const float*>(in.pool.data()) + k * n; };
+    workspace memory(std::max(exact_histogram_workspace<float>(bins), histogram_workspace()));
+    const even_bins<float> even(0, 1, bins);
+    const bench::call ours = [&](cudaStream_t s, unsigned k) {
+        exact_weighted_histogram(gpu{s, &memory}, at(k), at(k), n, static_cast<float*>(in.out.data()), even);
+    };
+    const bench::call peer = [&](cudaStream_t s, unsigned k) {
+        weighted_histogram(gpu{s, &in.memory}, at(k), at(k), n, static_cast<float*>(in.peer_out.data()), even);
+    };
+    ours(in.stream.handle(), 0);
+    in.stream.synchronize();
+    bench::measure_and_print_row(in.stream, std::to_string(bins) + " bins, exact weights (peer: ours, not exact)",
+                                 "f32", n, static_cast<double>(n * sizeof(float)), n * sizeof(float), copies, ours,
+                                 peer);
+}
+
 // Three of four channels of 8 bits.
 void channel_row(room& in, unsigned exponent) {
     const std::uint64_t n = std::uint64_t{1} << exponent, pixels = n / 4;
@@ -208,6 +253,14 @@ int main() {
         edge_row(in, 28, 256);
         edge_row(in, 28, 16384);
         channel_row(in, 28);
+        for (const unsigned bins : {256u, 65536u}) {
+            counted_row(in, 16, bins);
+            counted_row(in, 28, bins);
+        }
+        for (const unsigned bins : {64u, 2048u, 65536u}) {
+            weighted_row(in, 20, bins);
+            weighted_row(in, 26, bins);
+        }
         for (const unsigned bins : {256u, 2048u, 16384u, 65536u, 1u << 20}) {
             for (const unsigned exponent : {8u, 16u, 20u, 24u}) {
                 row<std::int32_t>(in, "i32", exponent, bins, static_cast<int>(bins), shape::uniform);

@@ -32,7 +32,11 @@ constexpr field fields[] = {{"full_counters_max_blocks", &policy::full_counters_
                             {"pass_max_bytes", &policy::pass_max_bytes},
                             {"blocks_per_multiprocessor", &policy::blocks_per_multiprocessor},
                             {"packed_blocks_per_multiprocessor", &policy::packed_blocks_per_multiprocessor},
-                            {"direct_blocks_per_multiprocessor", &policy::direct_blocks_per_multiprocessor}};
+                            {"direct_blocks_per_multiprocessor", &policy::direct_blocks_per_multiprocessor},
+                            {"partition_min_packed_blocks", &policy::partition_min_packed_blocks},
+                            {"partition_min_samples", &policy::partition_min_samples},
+                            {"partition_max_bins", &policy::partition_max_bins},
+                            {"partition_chunk_samples", &policy::partition_chunk_samples}};
 
 // "name=value"
 void set_field(policy& of, const std::string& argument) {
@@ -52,7 +56,7 @@ struct room {
     measure::stream stream;
     measure::device_memory samples{n * 8};
     measure::device_memory counts{std::size_t{64} << 20};
-    workspace memory{histogram_workspace()};
+    workspace memory{std::size_t{1} << 30};
     double read = 0;
     bool once = false;
     policy tried = policy::of(device_compute_capability());

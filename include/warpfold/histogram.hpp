@@ -20,7 +20,9 @@
 // `counts` the call waits and returns a vector.
 //
 // Cost. O(n) for even bins, O(n log bins) for edges. On a GPU one launch, and before it a memset of the counts unless
-// the kernel clears them: up to 65,536 counts with a workspace of histogram_workspace() bytes.
+// the kernel clears them: up to 65,536 counts with a workspace of histogram_workspace() bytes. With hundreds of thousands of
+// bins and millions of samples two launches for each 2^27 samples, and 2 bytes of memory a sample: allocated, or in a
+// workspace of histogram_workspace(n, bins) bytes; with less memory another method.
 //
 // Errors. Throws invalid_argument for null or misaligned pointers and sizes that do not match, and what the target
 // throws.

@@ -58,6 +58,7 @@ def page(subject, lines, facts):
         whole.append(row)
         rate = float(row[12])
         out.append("| " + " | ".join([*cells, *row[3:12], f"{rate:.0f}", f"{100 * rate / limit:.1f} %", *row[13:]]) + " |")
+    whole = [row for row in whole if "(peer: ours" not in row[0]]
     slower = [row for row in whole if max(float(row[k]) for k in (5, 8, 11)) > 1.02]
     names = ", ".join(f"{row[0]} {row[1]} {size(int(row[2]))}" for row in slower)
     out += ["", f"Slower than {peer} by more than 2 % in one of the three: {len(slower)} of {len(whole)} rows"

@@ -21,6 +21,9 @@ struct histogram_kernels {
     unsigned packed_vector_loads_in_flight = 6; // packed counters
     unsigned byte_vector_loads_in_flight = 4;   // samples of 8 bits
     unsigned few_bytes_block_threads = 512;     // that count few samples of 8 bits, 256 or 512; a warp more is there
+    unsigned partition_block_threads = 384;     // that sort samples by partition: threads,
+    unsigned partition_samples_per_thread = 32; // samples of each, a multiple of 16, in a tile of up to 32,768,
+    unsigned partition_resident_blocks = 3;     // and blocks of a multiprocessor, for which registers are left
 
     bool operator==(const histogram_kernels&) const = default;
 };
@@ -40,6 +43,15 @@ struct histogram_policy {
                   "histogram_kernels: a thread has at least one load in flight");
     static_assert(Kernels.few_bytes_block_threads == 256 || Kernels.few_bytes_block_threads == 512,
                   "histogram_kernels: few_bytes_block_threads is neither 256 nor 512");
+
+    static_assert(
+        is_block_size(Kernels.partition_block_threads) && Kernels.partition_samples_per_thread >= 16 &&
+            Kernels.partition_samples_per_thread % 16 == 0 &&
+            Kernels.partition_block_threads * Kernels.partition_samples_per_thread <= 32768,
+        "histogram_kernels: a tile of partitions has no multiple of 16 samples per thread, or more than 32,768");
+    static_assert(Kernels.partition_resident_blocks >= 1 &&
+                      Kernels.partition_resident_blocks * Kernels.partition_block_threads <= 2048,
+                  "histogram_kernels: partition_resident_blocks have no thread, or more than 2,048");
 
     // Private counters are full where so many blocks hold all bins together, else packed where so many do. Else there are
     // none, and samples are added to global memory. None too where there are fewer samples a counter.
@@ -61,6 +73,14 @@ struct histogram_policy {
     unsigned few_bytes_max_per_multiprocessor = 32768;
     unsigned few_bytes_per_block = 8192;
     unsigned few_bytes_blocks = 64;
+
+    // Samples are sorted by partitions of the bins where more blocks than these together hold packed counters of all bins,
+    // there are so many samples, and the workspace, if there is one, has the memory: 2 bytes for each sample of a chunk.
+    // Fewer blocks or samples are faster otherwise (H100, docs/decisions/0070-partitioned-histograms.md).
+    unsigned partition_min_packed_blocks = 2;
+    unsigned partition_min_samples = 1u << 21;
+    unsigned partition_max_bins = 65536; // of a partition; no more than a block has 32-bit counters for
+    unsigned partition_chunk_samples = 1u << 27;
 
     // The table that finds a sample's bin among edges: cells in all, and for each bin.
     unsigned edge_table_max_cells = 32768;
@@ -88,6 +108,8 @@ struct histogram_policy {
         check_field("histogram_policy: packed_blocks_per_multiprocessor", packed_blocks_per_multiprocessor, 1, 32);
         check_field("histogram_policy: direct_blocks_per_multiprocessor", direct_blocks_per_multiprocessor, 1, 32);
         check_field("histogram_policy: few_bytes_per_block", few_bytes_per_block, 1, 1u << 30);
+        check_field("histogram_policy: partition_max_bins", partition_max_bins, 4);
+        check_field("histogram_policy: partition_chunk_samples", partition_chunk_samples, 1, 1u << 30);
     }
 };
 

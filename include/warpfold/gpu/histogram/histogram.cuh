@@ -4,8 +4,11 @@
 //  method   counters                                                      chosen when                  file
 //  whole    32 bits in shared memory, copies; split over up to 3 blocks   they fit                     kernels.cuh
 //  packed   8 bits in shared memory, overflows go to global memory        they fit in up to 9 blocks   kernels.cuh
+//  sorted   32 bits in shared memory, of one partition of the bins        more bins than 1 block packs partitioned.cuh
 //  direct   global memory, in passes that the L2 cache holds              more bins, or few samples    kernels.cuh
 //  few      one per value, 32 copies; one warp clears the counts          few 8-bit samples            byte_samples.cuh
+//
+// `sorted` needs memory, 2 bytes a sample. With a workspace that has less, bins are `packed` or `direct`.
 //
 // 8-bit samples of one channel have a kernel of their own for `whole`, with 64 copies (byte_samples.cuh). Weighted
 // histograms have one in kernels.cuh.
@@ -13,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -23,10 +27,11 @@
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/histogram/byte_samples.cuh"
 #include "warpfold/gpu/histogram/kernels.cuh"
+#include "warpfold/gpu/histogram/partitioned.cuh"
 
 namespace warpfold::detail {
 
-enum class histogram_method { whole, packed, direct, few };
+enum class histogram_method { whole, packed, sorted, direct, few };
 
 // How the samples of a call are counted.
 struct histogram_plan {
@@ -34,6 +39,7 @@ struct histogram_plan {
     unsigned blocks = 1;
     unsigned shared = 0; // bytes per block
     histogram_layout layout;
+    partition_layout partitions; // if sorted
 };
 
 // What a plan depends on besides the call's arguments.
@@ -49,6 +55,29 @@ struct histogram_facts {
 };
 
 inline unsigned divided_up(std::uint64_t a, std::uint64_t b) { return static_cast<unsigned>((a + b - 1) / b); }
+
+// The partitions of `codes` counters if n samples are sorted; none if they are not.
+template <class Policy = tuning::histogram_policy<>>
+std::optional<partition_layout> plan_partitions(const histogram_facts& facts, std::uint64_t n, std::uint64_t codes,
+                                                const Policy& policy = {}) {
+    constexpr unsigned threads = Policy::kernels.partition_block_threads;
+    const std::uint64_t packed = (codes + facts.shared_of_block - 1) / facts.shared_of_block;
+    if (packed <= policy.partition_min_packed_blocks || n < policy.partition_min_samples || codes > 1u << 30) {
+        return std::nullopt;
+    }
+    const auto made =
+        partition_layout::of(static_cast<unsigned>(codes), facts.shared_of_block, policy.partition_max_bins, threads,
+                             threads * Policy::kernels.partition_samples_per_thread, policy.partition_chunk_samples);
+    return made.parts <= std::min({most_partitions, 4 * threads, 4 * Policy::kernels.block_threads}) &&
+                   partition_shared_bytes(made) + 256 <= facts.shared_of_block
+               ? std::optional(made)
+               : std::nullopt;
+}
+
+// Bytes of the lists of n samples.
+inline std::size_t partition_bytes(const partition_layout& layout, std::uint64_t n) {
+    return partition_lists::bytes(layout, std::min(n, layout.chunk));
+}
 
 // Plans n samples of `bytes` bytes and `codes` counters. `edges` bytes of edges are copied to shared memory if they
 // fit.
@@ -177,6 +206,13 @@ struct histogram_engine<On> {
         if (values && Of::channels == 1 && std::is_pointer_v<In> && of.bins <= 1024) {
             plan_few_values(plan, facts, n, policy);
         }
+        if constexpr (!values) {
+            const auto partitions = plan_partitions(facts, n, code.count(), policy);
+            if (partitions && (on.memory == nullptr || partition_bytes(*partitions, n) <= on.memory->bytes())) {
+                plan.method = histogram_method::sorted;
+                plan.partitions = *partitions;
+            }
+        }
         run(on, in, number, counts, code, mode, plan, call);
     }
 
@@ -196,6 +232,12 @@ struct histogram_engine<On> {
                 WARPFOLD_CHECK_CUDA(cudaMemsetAsync(counts, 0, code.of.bins * sizeof(Counter), on.stream));
             }
             return;
+        }
+        if constexpr (!Code::values) {
+            if (plan.method == histogram_method::sorted) {
+                sort_and_count(on, in, elements, counts, code, plan.partitions, call);
+                return;
+            }
         }
         const call_memory memory(on, inside && plan.blocks > 1 ? sizeof(histogram_control) : 0, 0, call);
         auto* const control = static_cast<histogram_control*>(memory.slots());
@@ -287,6 +329,37 @@ struct histogram_engine<On> {
     }
 
 private:
+    template <class In, class Count, class Counter, class Code>
+    static void sort_and_count(const On& on, const In& in, const Count& elements, Counter* counts, const Code& code,
+                               partition_layout layout, const char* call) {
+        layout.before = samples_before(in);
+        const std::uint64_t n = elements.most, bytes = partition_bytes(layout, n);
+        std::optional<call_memory> of_workspace;
+        std::optional<stream_ordered_memory> owned; // call_memory would clear the lists
+        partition_lists lists(on.memory != nullptr ? of_workspace.emplace(on, 0, bytes, call).data()
+                                                   : owned.emplace(on.stream, bytes, on.resource).data(),
+                              layout, std::min(n, layout.chunk));
+        if (owned) {
+            WARPFOLD_CHECK_CUDA(cudaMemsetAsync(lists.totals, 0, partition_lists::totals_bytes(layout), on.stream));
+        }
+        const auto sort = partition_samples_kernel<kernels, In, Count, Code>;
+        const auto add = count_partitions_kernel<kernels, Count, Counter>;
+        const unsigned shared = partition_shared_bytes(layout), counters = (layout.bins + layout.parts) * 4;
+        need_shared(sort, shared);
+        need_shared(add, counters);
+        const unsigned multiprocessors = device_attribute<cudaDevAttrMultiProcessorCount>();
+        for (std::uint64_t begin = 0; begin < n; begin += layout.chunk) {
+            const unsigned tiles = layout.tiles(std::min(n - begin, layout.chunk));
+            sort<<<std::min(tiles, multiprocessors * kernels::value.partition_resident_blocks),
+                   kernels::value.partition_block_threads, shared, on.stream>>>(in, elements, begin, code, layout,
+                                                                                lists);
+            WARPFOLD_CHECK_CUDA(cudaGetLastError());
+            add<<<multiprocessors, kernels::value.block_threads, counters, on.stream>>>(elements, begin, counts,
+                                                                                        code.count(), layout, lists);
+            WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        }
+    }
+
     // Clears the counts before the launch, unless mode is add or the kernel clears them. Returns true if the kernel
     // does.
     template <class Counter>
