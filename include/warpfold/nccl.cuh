@@ -374,6 +374,7 @@ private:
 
 #include "warpfold/ranks/nccl/exact_sum.cuh"
 #include "warpfold/ranks/nccl/halo_memory.cuh"
+#include "warpfold/ranks/nccl/histogram.cuh"
 #include "warpfold/ranks/nccl/reduce.cuh"
 #include "warpfold/ranks/nccl/reproducible.cuh"
 #include "warpfold/ranks/nccl/scan.cuh"

@@ -6,6 +6,8 @@
 // 4 of the frame and 4 of the gather's number, so that neither fences nor flags are needed. The number is counted on the
 // device: a call may be in a graph. A place is written again two gathers later. By then its reader has taken part in the
 // gather between, so it has read the place.
+//
+// Behind them are two arrays of the rank's own, for odd and even gathers, which other ranks read once they have its frame.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -33,10 +35,31 @@ inline constexpr unsigned fold_frames_threads = 128;
 inline constexpr int most_mailboxes = 32;
 inline constexpr unsigned frame_lines = sizeof(rank_frame) / 8; // of 8 bytes, 16 in a mailbox
 
+inline constexpr std::size_t shown_bytes = 16384; // of an array that other ranks read
+
+// Lines of 16 bytes: the number of gathers; frame_lines a rank, twice; the rank's own frame; its arrays.
+struct mailbox_layout {
+    [[nodiscard]] __host__ __device__ std::size_t own_frame() const {
+        return 1 + 2 * static_cast<std::size_t>(ranks) * frame_lines;
+    }
+    [[nodiscard]] __host__ __device__ std::size_t shown(unsigned gather) const {
+        return own_frame() + (sizeof(rank_frame) + (gather & 1) * shown_bytes) / sizeof(uint4);
+    }
+    [[nodiscard]] __host__ __device__ std::size_t bytes() const { return shown(0) * sizeof(uint4) + 2 * shown_bytes; }
+
+    int ranks;
+};
+
 // The mailboxes of all ranks, at addresses of this one.
 struct mailbox_addresses {
-    uint4* of[most_mailboxes]; // line 0: the number of gathers; then frame_lines a rank, twice
+    uint4* of[most_mailboxes];
     int rank, ranks;
+
+    // The number of gathers that have ended.
+    [[nodiscard]] __device__ unsigned gathers() const { return static_cast<volatile uint4*>(of[rank])->x; }
+    [[nodiscard]] __device__ uint4* shown(int of_rank, unsigned gather) const {
+        return of[of_rank] + mailbox_layout{ranks}.shown(gather);
+    }
 };
 
 // By one block: writes this rank's frame to all mailboxes, and gathers those of all ranks. False in all threads where
@@ -45,7 +68,7 @@ __device__ inline bool gather_from_mailboxes(const mailbox_addresses& boxes, con
                                              const volatile int* stop) {
     uint4* const own = boxes.of[boxes.rank];
     const auto ranks = static_cast<unsigned>(boxes.ranks);
-    const unsigned gather = static_cast<volatile uint4*>(own)->x + 1;
+    const unsigned gather = boxes.gathers() + 1;
     const unsigned half = 1 + (gather & 1) * ranks * frame_lines;
     const auto* const from = reinterpret_cast<const uint2*>(mine);
     for (unsigned k = threadIdx.x; k < ranks * frame_lines; k += blockDim.x) {
@@ -121,8 +144,8 @@ public:
         comm_ = comm;
         addresses_.rank = rank;
         addresses_.ranks = ranks;
-        const std::size_t own_frame = (1 + 2 * static_cast<std::size_t>(ranks) * frame_lines) * sizeof(uint4);
-        const std::size_t bytes = (own_frame + sizeof(rank_frame) + 4095) / 4096 * 4096;
+        const mailbox_layout layout{ranks};
+        const std::size_t bytes = (layout.bytes() + 4095) / 4096 * 4096;
         bool possible = ranks > 1 && ranks <= most_mailboxes && ncclTeamLsa(comm).nRanks == ranks &&
                         ncclMemAlloc(&memory_, bytes) == ncclSuccess &&
                         cudaMemsetAsync(memory_, 0, bytes, stream) == cudaSuccess;
@@ -132,7 +155,7 @@ public:
         possible = ncclCommWindowRegister(comm, memory_, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess &&
                    window_ != nullptr && find_addresses(stream);
         is_open_ = agree(possible);
-        own_ = reinterpret_cast<rank_frame*>(static_cast<unsigned char*>(memory_) + own_frame);
+        own_ = reinterpret_cast<rank_frame*>(static_cast<uint4*>(memory_) + layout.own_frame());
     }
     // Before the communicator is aborted: its memory stays.
     void abandon() {
