@@ -191,13 +191,7 @@ ncclComm_t comm_of_threads(thread_communicator& threads) {
 TEST(NcclFaults, ARankThatHasGoneEndsTheOthers) {
     for (const bool aborts : {false, true}) {
         for (const bool in_graph : {false, true}) {
-            thread_ranks group(ranks, std::chrono::seconds(100));
-            int devices = 1;
-            ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
-            group.run([&](thread_communicator& threads) {
-                ASSERT_EQ(cudaSetDevice(threads.rank() % devices), cudaSuccess);
-                cudaStream_t stream = nullptr;
-                ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+            with_gpu_ranks(ranks, [&](thread_communicator& threads, cudaStream_t stream) {
                 bench of;
                 ncclComm_t raw = nullptr;
                 const thrown got = what_throws([&] {
@@ -234,7 +228,6 @@ TEST(NcclFaults, ARankThatHasGoneEndsTheOthers) {
                     EXPECT_EQ(of.total.read()[0], -1.0);
                 }
                 EXPECT_EQ(raw == nullptr ? ncclSuccess : ncclCommDestroy(raw), ncclSuccess);
-                EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
             });
         }
     }
