@@ -15,6 +15,7 @@
 
 #include "benchmarks/ranks/by_hand.cuh"
 #include "benchmarks/ranks/checks.cuh"
+#include "warpfold/convolve.cuh"
 
 namespace {
 
@@ -99,6 +100,10 @@ std::vector<measured_call> calls_of_tables() {
                 histogram(on, in, m, reinterpret_cast<std::uint32_t*>(out), even_bins<float>{0, 1, bins});
             });
     }
+    add("convolve, 31 mask values", 8, 3, [](const auto& on, const float* in, std::uint64_t m, float* out) {
+        static const std::vector<double> mask(31, 0.25);
+        convolve(on, in, m, mask.data(), mask.size(), out, convolve_options{});
+    });
     all.push_back({"CUB's sum, NCCL", 4, 5, call_by_hand(&by_hand::reduce), false, true});
     all.push_back({"CUB's scan, NCCL", 8, 3, call_by_hand(&by_hand::scan), false, true});
     return all;

@@ -221,6 +221,16 @@ public:
         }
         check(ncclGroupEnd(), "ncclGroupEnd", call);
     }
+    // The same beside what enqueue() puts into `stream`; what follows there waits for both.
+    template <class Enqueue>
+    void exchange_beside(std::span<const message> sent, std::span<const message> received, cudaStream_t stream,
+                         const char* call, const Enqueue& enqueue) {
+        streams_->begin_beside(stream);
+        const cudaStream_t side = streams_->take(stream);
+        exchange_on_device(sent, received, side, call);
+        enqueue();
+        streams_->end_beside(stream);
+    }
     template <class Word>
     void add_on_device(Word* values, std::uint64_t n, int root, cudaStream_t stream, const char* call) {
         static_assert(sizeof(Word) == 4 || sizeof(Word) == 8);

@@ -67,7 +67,8 @@ TEST(NcclFaults, AnotherCallTypeOperationRootOrNumberIsNamed) {
             });
     }
     expect_named("convolve: rank 2 has 2 mask values, rank 0 has 3", [](const auto& on, bench& of, bool differs) {
-        convolve(on, of.doubles.data(), n, of.doubles.data(), differs ? 2 : 3, of.scanned.data(), convolve_options{});
+        const std::vector<double> mask(differs ? 2 : 3, 1.0);
+        convolve(on, of.doubles.data(), n, mask.data(), mask.size(), of.scanned.data(), convolve_options{});
     });
 }
 
