@@ -16,6 +16,22 @@ faster than the package whose arrays it takes. Of {rows} rows of 10^6 elements a
 | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
 
 
+# Of rows that are behind, by function: from profiles of the host's time (decision 34) and of launches.
+REASONS = {
+    "any": "Of CuPy's arrays two launches and memory between them; of tensors it is one.",
+    "convolve": "The mask is copied to the host, and the call waits for it: kernels get masks as constants of the launch.",
+    "correlate_channels": "Not known.",
+    "digitize": "The edges are checked and rounded on the host, and copied to the device.",
+    "histogram, range": "NumPy's edges are copied to the device, as bins are those of the edges; `torch.histc` gives none and computes bins.",
+    "op": "CuPy's ufunc is one call of compiled code; ours goes through Python for its arguments.",
+    "op sum": "The host's time, as of `op`.",
+    "select": "The call waits for the number of results, as PyTorch's does, and copies them into an array of that length.",
+    "sum axis 0": "A second launch joins shares of the columns, where there are fewer of them than the device has threads.",
+    "sum axis 1": "Of CuPy's arrays the host's time: arguments go through Python.",
+    "unique_consecutive": "The call waits for the number of results, as PyTorch's does.",
+}
+
+
 def ratio_to(whose, times):
     """Our device time by another's; None where that is missing."""
     return float(times["warpfold"][1]) / float(times[whose][1]) if whose in times else None
@@ -46,6 +62,14 @@ def main():
                       compute_rows=len(to_compute), compute_ahead=sum(ratio < 1 for ratio in to_compute)))
     for key, times in table.items():
         print(row(key, times))
+    behind = {}
+    for key, times in large:
+        if key[2] in times and ratio_to(key[2], times) >= 1:
+            behind.setdefault(key[0], []).append(f"{ratio_to(key[2], times):.2f} (10^{len(key[1]) - 1}, {key[2]})")
+    if behind:
+        print("\nWhere ours is behind, from 10^6 elements on:\n\n| function | ratio | reason |\n| --- | --- | --- |")
+    for function, rows in behind.items():
+        print(f"| {function} | {', '.join(rows)} | {REASONS.get(function, 'Not known.')} |")
 
 
 if __name__ == "__main__":

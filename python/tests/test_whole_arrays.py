@@ -58,7 +58,7 @@ def call():
     tensors = _gpu.Tensors(tuple(TYPES), STRIDED, lambda device: 0,
                            lambda shape, dtype, device: Tensor(DeviceValues(np.full(shape, 77, dtype))), None, None)
     whole = _gpu.WholeArrays(Tensor, tensors)
-    return lambda name, tensor: whole.call(_gpu.WHOLE.index(name), tensor)
+    return lambda name, tensor, axis=None: whole.call(_gpu.WHOLE.index(name), tensor, axis)
 
 
 def values_of(dtype, shape, least):
@@ -90,6 +90,38 @@ def test_results_are_those_of_the_functions_in_python(call, dtype, shape):
             for ours, theirs in zip(found if isinstance(found, tuple) else (found,),
                                     expected if isinstance(expected, tuple) else (expected,)):
                 assert_same(ours.done(), np.asarray(theirs.to_host() if hasattr(theirs, "to_host") else theirs), 1e-6)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "argmin", "argmax"])
+def test_results_along_an_axis_are_those_of_the_functions_in_python(call, name, dtype):
+    for shape in ((9,), (1, 5), (40, 25), (3, 1, 4, 5)):
+        memory = DeviceValues(values_of(dtype, shape, -2))
+        for array in (memory, memory.view(lambda x: x.T), memory.view(lambda x: x[::-1])):
+            for axis in range(-len(shape), len(shape)):
+                found = call(name, Tensor(array), axis)
+                assert_same(found.done(), getattr(wf, name)(array, axis=axis).to_host(), 1e-6)
+
+
+def test_which_axes_are_left_to_python(call):
+    tensor = Tensor(DeviceValues(np.ones((2, 3))))
+    for axis in (2, -3, 2**70, (0, 1), True, 1.0, np.int64(1)):
+        assert call("sum", tensor, axis) is None, axis
+    for name in ("cumsum", "mean", "norm", "exact_sum", "var", "any", "all", "count_nonzero", "minmax"):
+        assert call(name, tensor, 1) is None, name
+    assert call("sum", Tensor(DeviceValues(np.empty((0, 3)))), 1) is None
+
+
+def test_what_a_call_passes_on(monkeypatch):
+    seen = []
+    monkeypatch.setattr("warpfold._calls._whole_arrays", lambda which, array, axis: seen.append(axis))
+    a = np.ones((2, 3))
+    for call_again in (lambda: wf.sum(a), lambda: wf.sum(a, 1), lambda: wf.sum(a, axis=0), lambda: wf.sum(a, None)):
+        call_again()
+    assert seen == [None, 1, 0, None]
+    for options in ({"axis": None}, {"dtype": "int64"}, {"axis": 1, "dtype": "int64"}, {"keepdims": True}):
+        wf.sum(a, **options)
+    assert seen == [None, 1, 0, None]
 
 
 @pytest.mark.parametrize("name, computed", [("any", [False, True, True]), ("all", [False, False, True]), ("count_nonzero", [0, 1, 5])])

@@ -26,27 +26,30 @@ UFUNCS: tuple[Any, ...] = (np.add, np.multiply, np.minimum, np.maximum, np.subtr
 # Functions of one array: `WHOLE` of python/src/gpu/module/whole_arrays.cpp, which may not be there.
 WHOLE = ("sum", "prod", "min", "max", "cumsum", "cumprod", "cummin", "cummax", "argmin", "argmax", "minmax", "mean", "norm",
          "exact_sum", "var", "any", "all", "count_nonzero")
-_whole_arrays: Callable[[int, Any], Any] | None = None  # of tensors, when one was on a GPU
+_whole_arrays: Callable[[int, Any, Any], Any] | None = None  # of tensors, when one was on a GPU
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def set_whole_arrays(call: Callable[[int, Any], Any] | None) -> None:
-    """Sets the C++ function that computes a function of `WHOLE` for a GPU tensor. It returns None if it does not apply."""
+def set_whole_arrays(call: Callable[[int, Any, Any], Any] | None) -> None:
+    """Sets the C++ function that computes a function of `WHOLE` for a GPU tensor and an axis or None. It returns None if it does
+    not apply."""
     global _whole_arrays  # pylint: disable=global-statement
     _whole_arrays = call
 
 
 def of_whole_arrays(function: Function) -> Function:
-    """A function of WHOLE. The usual call, of all elements of a tensor on a GPU without other arguments, is one call of the
-    extension module: this takes a third of the host's time of the function in Python."""
+    """A function of WHOLE. The usual call, of all elements of a tensor on a GPU, or along an axis, without other arguments, is one
+    call of the extension module: this takes a third of the host's time of the function in Python."""
     number = WHOLE.index(function.__name__)
 
     @functools.wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
-        if _whole_arrays is not None and len(arguments) == 1 and not options:
-            found = _whole_arrays(number, arguments[0])
-            if found is not None:
-                return found
+        if _whole_arrays is not None and arguments and len(arguments) + len(options) <= 2:
+            axis = arguments[1] if len(arguments) == 2 else options.get("axis")
+            if len(arguments) == 2 or len(options) == (axis is not None):
+                found = _whole_arrays(number, arguments[0], axis)
+                if found is not None:
+                    return found
         return function(*arguments, **options)
 
     return cast(Function, called)

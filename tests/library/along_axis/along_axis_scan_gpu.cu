@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <random>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "tests/library/along_axis/axis_cases.hpp"
@@ -75,6 +76,22 @@ TEST(ScanAlongAxis, ExclusiveWithInitialValue) {
             exclusive_scan_along(on, in, axis, out, sum{}, 5u);
         },
         &memory);
+}
+
+// Rows that are scanned one after the other.
+TEST(ScanAlongAxis, RowsAlone) {
+    workspace memory(scan_along_workspace<std::uint32_t>(100000));
+    expect_as_on_host<std::uint32_t, std::uint32_t>(
+        [](const auto& on, const auto& in, int axis, const auto& out) {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(on)>, gpu>) {
+                const tuning::along_axis_policy<> policy{.scanned_alone_min_bytes = 1};
+                exclusive_scan_along(on.with(policy), in, axis, out, sum{}, 5u);
+            } else {
+                exclusive_scan_along(on, in, axis, out, sum{}, 5u);
+            }
+        },
+        &memory);
+    tests::expect_zero(memory);
 }
 
 // Compositions of maps, which have no identity and do not commute, in place.

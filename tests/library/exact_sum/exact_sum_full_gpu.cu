@@ -3,8 +3,9 @@
 // 2^29 elements and more.
 #include "warpfold/exact_sum.cuh"
 
-#include <cstdio>
-#include <cstdlib>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
@@ -38,7 +39,22 @@ void full(std::uint64_t n) {
     same(exact_dot(gpu{}, a_there.data(), b_askew.data(), n), dot, "dot of arrays askew");
 }
 
+// Numbers that fit no window come when windows have been full.
+template <class T>
+void full_then_large(std::uint64_t n) {
+    auto a = tests::spread<T>(n, -12, 1, 5);
+    a[n - 40000] = std::ldexp(T{3}, 90);
+    a[n - 7] = -std::ldexp(T{5}, 88);
+    const tests::on_device<T> there(a);
+    same(exact_sum(gpu{}, there.data(), n), exact_sum(host{1}, a), "sum");
+    a[n - 1] = std::numeric_limits<T>::infinity();
+    const tests::on_device<T> infinite(a);
+    same(exact_sum(gpu{}, infinite.data(), n), a[n - 1], "an infinite sum");
+}
+
 TEST(exact_sum, full_windows_of_float) { full<float>(600001); }
 TEST(exact_sum, full_windows_of_double) { full<double>(560003); }
+TEST(exact_sum, large_numbers_behind_full_windows_of_float) { full_then_large<float>(1100001); }
+TEST(exact_sum, large_numbers_behind_full_windows_of_double) { full_then_large<double>(560003); }
 
 } // namespace

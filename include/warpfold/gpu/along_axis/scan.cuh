@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/. All others are scan_lanes_kernel's. If
-// the rows do not fill the device, blocks divide the elements of each: fold_lanes_kernel gives the totals of the shares,
-// scan_lanes_kernel scans them, and each share starts from what precedes it.
+// Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/, and so is each of a few long ones, one
+// after the other. All others are scan_lanes_kernel's. If the rows do not fill the device, blocks divide the elements of
+// each: fold_lanes_kernel gives the totals of the shares, scan_lanes_kernel scans them, and each share starts from what
+// precedes it.
 #pragma once
 
 #include <algorithm>
@@ -42,16 +43,17 @@ struct axis_scan_engine<On> {
     template <bool Inclusive, class A, class T, class R, class Op, class Initial>
     static void run(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Initial& initial,
                     const char* call) {
-        if (plan.kept.size == 1 && plan.reduced.at[0].in == 1 && plan.reduced.at[0].role == 1) {
-            const T* const from = in + plan.kept.in_begin;
-            R* const to = out + plan.kept.role_begin;
-            const auto scan_row = [&](const auto& how) {
-                scan_engine<On>::run(on, from, plan.reduced.size, to, identity_map{}, op, how, call);
+        if (plan.reduced.at[0].in == 1 && plan.reduced.at[0].role == 1 && has_few_rows(on, plan, sizeof(T))) {
+            const auto scan_rows = [&](const auto& how) {
+                for (std::uint64_t row = 0; row < plan.kept.size; ++row) {
+                    const auto [from, to] = plan.kept.of(row);
+                    scan_engine<On>::run(on, in + from, plan.reduced.size, out + to, identity_map{}, op, how, call);
+                }
             };
             if constexpr (Inclusive || !std::is_same_v<Initial, no_initial>) {
-                scan_row(scan_options<A, Initial, no_segments, Inclusive, false>{initial, {}});
+                scan_rows(scan_options<A, Initial, no_segments, Inclusive, false>{initial, {}});
             } else {
-                scan_row(scan_options<A, A, no_segments, false, false>{Op::template identity<A>(), {}});
+                scan_rows(scan_options<A, A, no_segments, false, false>{Op::template identity<A>(), {}});
             }
             return;
         }
@@ -61,6 +63,10 @@ struct axis_scan_engine<On> {
     }
 
 private:
+    static bool has_few_rows(const On& on, const axis_plan& plan, std::size_t element) {
+        const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
+        return plan.kept.size == 1 || plan.reduced.size / plan.kept.size >= policy.scanned_alone_min_bytes / element;
+    }
     template <bool Inclusive, class A, class T, class R, class Op, class Map, class Result>
     static void scan(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Map& map,
                      const A& first, const Result& result, const char* call) {

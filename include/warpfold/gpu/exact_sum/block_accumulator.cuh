@@ -183,7 +183,7 @@ class moving_window {
 public:
     using kind = window_parameters<T, Factors>;
 
-    __device__ explicit moving_window(block_accumulator<T, Factors>* block) : block_(block) { place(kind::highest); }
+    __device__ moving_window() { place(kind::highest); }
 
     // Adds Count terms. Returns false, and adds nothing, if the window is full or cannot hold all of them.
     template <unsigned Count>
@@ -215,12 +215,12 @@ public:
     __device__ bool full(unsigned count) const { return terms_ > exact_window_terms - count * kind::terms; }
 
     // Moves the sums of the warp's windows to the block's limbs.
-    __device__ void flush() {
-        flush_window<T, Factors>(window_, block_);
+    __device__ void flush(block_accumulator<T, Factors>* block) {
+        flush_window<T, Factors>(window_, block);
         place(window_.highest);
     }
 
-    // Moves the window to the largest of the warp's next numbers. Returns false if it is there already, or if the
+    // Moves the window, which is empty, to the largest of the warp's next numbers. Returns false if it is there already, or if the
     // exponents are too far apart for any place. number(f, j) is number j of factor f.
     template <class Number>
     __device__ bool move(unsigned count, const Number& number) {
@@ -252,7 +252,6 @@ public:
         if (highest == window_.highest) {
             return false;
         }
-        flush();
         place(highest);
         return true;
     }
@@ -290,7 +289,6 @@ private:
         }
     }
 
-    block_accumulator<T, Factors>* block_;
     exact_window<kind::levels> window_;
     decltype(magnitude_limit(term{}, 0)) limit_;
     unsigned terms_ = 0;

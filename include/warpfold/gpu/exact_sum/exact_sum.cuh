@@ -40,34 +40,31 @@ struct exact_memory {
     }
 };
 
-// Adds terms to a window until the end, or until the window cannot hold the next ones.
-template <class T, unsigned Factors, class Terms>
-__device__ void add_batches(moving_window<T, Factors>& window, Terms& terms) {
-    for (;;) {
+// Adds terms to a window until the end, or until the window cannot hold the next ones. The window is empty afterwards.
+template <class Window, class T, unsigned Factors, class Terms>
+__device__ void add_batches(Window& window, block_accumulator<T, Factors>* outliers, Terms& terms) {
+    bool full;
+    do {
         terms.feed(window);
-        if (terms.done() || !window.full(Terms::width)) {
-            return;
-        }
-        window.flush();
-    }
+        full = !terms.done() && window.full(Terms::width);
+        window.flush(outliers);
+    } while (full);
 }
 
-// Adds the terms that fixed_window left: by a window that moves and, if that does not help, digit by digit. If it was
-// only `full`, first by a window at the same place.
+// Adds the terms that the first fixed_window left: by others if it was only `full`, by a window that moves and, if that
+// does not help, digit by digit.
 template <class T, unsigned Factors, class Terms>
 __device__ void add_rest_of_warp(block_accumulator<T, Factors>* outliers, Terms& terms, bool full) {
-    {
-        moving_window<T, Factors> window(outliers);
-        for (unsigned moves = full ? 0 : 1; moves < 5; ++moves) {
-            if (moves != 0 && !window.move(Terms::count, [&](unsigned f, unsigned j) { return terms.number(f, j); })) {
-                break;
-            }
-            add_batches(window, terms);
-            if (terms.done()) {
-                break;
-            }
+    if (full) {
+        fixed_window<T, Factors> window;
+        detail::add_batches(window, outliers, terms);
+    }
+    if (!terms.done()) {
+        moving_window<T, Factors> window;
+        const auto number = [&](unsigned f, unsigned j) { return terms.number(f, j); };
+        for (unsigned moves = 0; moves < 4 && !terms.done() && window.move(Terms::count, number); ++moves) {
+            detail::add_batches(window, outliers, terms);
         }
-        window.flush();
     }
     if (!terms.done()) {
         digit_counter<T, Factors> any(outliers);

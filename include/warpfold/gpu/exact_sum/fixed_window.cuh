@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "warpfold/gpu/exact_sum/block_accumulator.cuh"
 #include "warpfold/gpu/exact_sum/window.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
@@ -92,6 +93,13 @@ public:
             }
         }
         return true;
+    }
+
+    // Moves the sums of the warp's windows to the block's limbs.
+    __device__ void flush(block_accumulator<T, Factors>* block) {
+        flush_window<T, Factors>(window_, block);
+        window_.empty();
+        terms_ = 0;
     }
 
     // True if there is no room for `count` more terms.

@@ -3,8 +3,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -58,18 +60,24 @@ public:
     whole_arrays(nb::object tensor_class, nb::object package)
         : class_(std::move(tensor_class)), object_(std::move(package)), package_(nb::inst_ptr<tensors>(object_)) {}
 
-    // The result, or None for what the functions of Python compute: other classes, devices, layouts and types, and no elements.
-    [[nodiscard]] nb::object call(int which, nb::handle tensor) const {
+    // Over all elements, or along `axis`. The result, or None for what the functions of Python compute: other classes, devices,
+    // layouts, types and axes, and no elements.
+    [[nodiscard]] nb::object call(int which, nb::handle tensor, nb::handle axis) const {
         if (!tensor.type().is(class_) || is_cuda_.of(tensor).ptr() != Py_True) {
             return nb::none();
+        }
+        const auto function = static_cast<whole>(which);
+        if (!axis.is_none()) {
+            std::int64_t number = 0;
+            const bool is_one_axis = PyLong_CheckExact(axis.ptr()) != 0 && nb::try_cast(axis, number);
+            return is_one_axis ? along_axis(function, tensor, number) : nb::none();
         }
         const std::optional<device_array> in = package_->read_all(tensor);
         if (!in || in->of.size() == 0) {
             return nb::none();
         }
-        const auto function = static_cast<whole>(which);
         if (function < whole::cumulative_sum) {
-            return reduced(static_cast<operation>(which), *in);
+            return reduced(static_cast<operation>(which), *in, {}, in->of.size());
         }
         if (function < whole::arg_minimum) {
             return scanned(static_cast<operation>(which - static_cast<int>(whole::cumulative_sum)), tensor, *in);
@@ -78,10 +86,7 @@ public:
             return extremes_of(*in);
         }
         if (function < whole::both_extremes) {
-            return filled(*in, {}, element::int64, [&](const gpu& on, const array& out) {
-                arg_extreme(on, function == whole::arg_minimum, fold_type(in->of.type), in->of, in->of.size(), out);
-                return true;
-            });
+            return index_of_extreme(function, *in, {}, in->of.size());
         }
         if (function > whole::variance) {
             return tested(function, *in);
@@ -114,13 +119,44 @@ private:
         run(in.at, [&](const gpu& on) { is_done = work(on, elements); });
         return is_done ? result : nb::none();
     }
-    [[nodiscard]] nb::object reduced(operation op, const device_array& in) const {
+    // The axes behind those of `shape` are reduced; they have `length` elements.
+    [[nodiscard]] nb::object reduced(operation op, const device_array& in, numbers shape, std::uint64_t length) const {
         const bool is_sum = op == operation::sum || op == operation::product;
         const element type = is_sum ? sum_type(in.of.type) : in.of.type;
-        return filled(in, {}, type, [&](const gpu& on, const array& out) {
-            reduce(on, op, fold_type(type), in.of, in.of.size(), nullptr, out);
+        return filled(in, std::move(shape), type, [&](const gpu& on, const array& out) {
+            reduce(on, op, fold_type(type), in.of, length, nullptr, out);
             return true;
         });
+    }
+    [[nodiscard]] nb::object index_of_extreme(whole function, const device_array& in, numbers shape,
+                                              std::uint64_t length) const {
+        return filled(in, std::move(shape), element::int64, [&](const gpu& on, const array& out) {
+            arg_extreme(on, function == whole::arg_minimum, fold_type(in.of.type), in.of, length, out);
+            return true;
+        });
+    }
+    [[nodiscard]] nb::object along_axis(whole function, nb::handle tensor, std::int64_t axis) const {
+        const bool is_reduction = function < whole::cumulative_sum;
+        if (!is_reduction && function != whole::arg_minimum && function != whole::arg_maximum) {
+            return nb::none();
+        }
+        std::optional<device_array> in = package_->read(tensor, std::nullopt);
+        if (!in || in->of.size() == 0) {
+            return nb::none();
+        }
+        const auto rank = static_cast<std::int64_t>(in->of.shape.size());
+        if (axis < -rank || axis >= rank) {
+            return nb::none();
+        }
+        numbers shape = in->of.shape, strides = in->of.strides;
+        const auto d = axis < 0 ? axis + rank : axis;
+        const auto length = static_cast<std::uint64_t>(shape[static_cast<std::size_t>(d)]);
+        std::rotate(shape.begin() + d, shape.begin() + d + 1, shape.end());
+        std::rotate(strides.begin() + d, strides.begin() + d + 1, strides.end());
+        in->of = array(in->of.data, in->of.type, shape, std::move(strides));
+        shape.pop_back();
+        return is_reduction ? reduced(static_cast<operation>(function), *in, std::move(shape), length)
+                            : index_of_extreme(function, *in, std::move(shape), length);
     }
     [[nodiscard]] nb::object scanned(operation op, nb::handle tensor, const device_array& in) const {
         if (!package_->has_one_axis(tensor)) {
@@ -158,7 +194,7 @@ private:
 void define_whole_arrays(nb::module_& m) {
     nb::class_<whole_arrays>(m, "WholeArrays")
         .def(nb::init<nb::object, nb::object>(), nb::arg("tensor_class"), nb::arg("tensors"))
-        .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("tensor"));
+        .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("tensor"), nb::arg("axis").none());
     nb::list functions;
     for (const char* const name : names) {
         functions.append(name);
