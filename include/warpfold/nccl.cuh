@@ -7,10 +7,10 @@
 //      double total = exact_sum(gpu{stream}.over(comm), data, n);
 //
 // Reductions, segmented reductions, scans and exact sums with an output, of values that fit one frame (ranks/agreement.hpp),
-// are enqueued, and may be captured in a graph; so are reproducible ones. Such a call cannot throw what another rank did: if
+// are enqueued, and may be captured in a graph; so are reproducible ones, and histograms of few bins. Such a call cannot throw what another rank did: if
 // a rank failed or made another call, outputs are not written (those of segments inside a part may be), and
 // check_enqueued() and the next call throw.
-// Counts of histograms are added by NCCL, halos stay on the devices; other values pass through the host's memory.
+// Counts of histograms of many bins are added by NCCL, halos stay on the devices; other values pass through the host's memory.
 //
 // Where NVLink connects all GPUs (ranks/nccl/mailboxes.cuh), a call in another stream than the last one waits for the device
 // first. Whoever launches graphs orders them.
