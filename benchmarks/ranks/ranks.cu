@@ -89,23 +89,23 @@ std::vector<measured_call> calls_of_tables() {
         all.push_back(library_call(name, bytes, calls, call, true));
         all.push_back(library_call(name, bytes, calls, call, false));
     };
-    add("reduce", 4, 5, [](const auto& on, const float* in, std::uint64_t m, float* out) { reduce(on, in, m, out); });
-    add("exact_sum", 4, 5,
+    add("reduce", 4, 10, [](const auto& on, const float* in, std::uint64_t m, float* out) { reduce(on, in, m, out); });
+    add("exact_sum", 4, 10,
         [](const auto& on, const float* in, std::uint64_t m, float* out) { exact_sum(on, in, m, out); });
-    add("inclusive_scan", 8, 3,
+    add("inclusive_scan", 8, 10,
         [](const auto& on, const float* in, std::uint64_t m, float* out) { inclusive_scan(on, in, m, out); });
     for (const std::uint32_t bins : {256u, 1u << 20}) {
-        add(bins == 256 ? "histogram, 256 bins" : "histogram, 2^20 bins", 4, 3,
+        add(bins == 256 ? "histogram, 256 bins" : "histogram, 2^20 bins", 4, 10,
             [bins](const auto& on, const float* in, std::uint64_t m, float* out) {
                 histogram(on, in, m, reinterpret_cast<std::uint32_t*>(out), even_bins<float>{0, 1, bins});
             });
     }
-    add("convolve, 31 mask values", 8, 3, [](const auto& on, const float* in, std::uint64_t m, float* out) {
+    add("convolve, 31 mask values", 8, 10, [](const auto& on, const float* in, std::uint64_t m, float* out) {
         static const std::vector<double> mask(31, 0.25);
         convolve(on, in, m, mask.data(), mask.size(), out, convolve_options{});
     });
-    all.push_back({"CUB's sum, NCCL", 4, 5, call_by_hand(&by_hand::reduce), false, true});
-    all.push_back({"CUB's scan, NCCL", 8, 3, call_by_hand(&by_hand::scan), false, true});
+    all.push_back({"CUB's sum, NCCL", 4, 10, call_by_hand(&by_hand::reduce), false, true});
+    all.push_back({"CUB's scan, NCCL", 8, 10, call_by_hand(&by_hand::scan), false, true});
     return all;
 }
 
