@@ -23,7 +23,7 @@ class Log:
         self.latencies = {}  # call: {gpus: us}
         self.scaling = {"a GPU": [], "in all": []}  # rows of cells
         self.peers = {}  # peer: {log2: ms}
-        self.facts = dict(re.findall(r"^(card|driver|nvcc|faults): (.*)$", text, re.M))
+        self.facts = dict(re.findall(r"^(card|driver|nvcc|calls in a round): (.*)$", text, re.M))
         self.gpus, version = map(int, re.search(r"GPUs: (\d+), NCCL (\d+)", text).groups())
         self.nccl = f"{version // 10000}.{version // 100 % 100}.{version % 100}"
         self.checks, self.wrong = map(int, re.search(r"checks: (\d+), wrong: (\d+)", text).groups())
@@ -98,7 +98,7 @@ def main():
            f"{date}; the programs of `benchmarks/ranks/ranks.sh`, made into this page by `measure/pages/ranks_page.py`. {log.checks} checks of all",
            f"calls over 1 to {log.gpus} GPUs, against one call on the host, also of calls in a graph: {log.wrong or 'none'} wrong. {faults[1]} checks of ranks that",
            f"do not call and end the others at their time limit: {int(faults[2]) or 'none'} wrong.", "",
-           "Times are the host's, for a call: the least of seven rounds of 3 to 5 calls, of 200 for the first table, from the first rank's",
+           f"Times are the host's, for a call: the least of seven rounds of {log.facts['calls in a round']} calls, of 200 for the first table, from the first rank's",
            "beginning to the last rank's end. Elements are uniform in [0, 1). *1* is the library's call on one GPU, *1 over* the same through a",
            "communicator of one rank, *2 over* and *4 over* the call on as many GPUs. *Of linear* compares with one GPU. *CUB* is CUB's reduction or",
            "scan of each part with NCCL's calls between, written by hand.", ""]

@@ -20,14 +20,14 @@ namespace warpfold {
 namespace {
 
 constexpr int ranks = 3;
-const std::size_t lines = detail::mailbox_layout{ranks}.bytes() / sizeof(uint4); // of a mailbox
+const std::size_t lines = detail::mailbox_layout{ranks}.lines(); // of a mailbox
 
 __device__ detail::mailbox_addresses addresses_in(uint4* boxes, int rank) {
     detail::mailbox_addresses of{};
     of.rank = rank;
     of.ranks = ranks;
     for (int r = 0; r < ranks; ++r) {
-        of.of[r] = boxes + r * (detail::mailbox_layout{ranks}.bytes() / sizeof(uint4));
+        of.of[r] = boxes + r * detail::mailbox_layout{ranks}.lines();
     }
     return of;
 }
@@ -91,18 +91,18 @@ __global__ void counts_kernel(uint4* boxes, const detail::line_of_counts<Count>*
     __shared__ detail::rank_frame frames[ranks];
     const auto rank = static_cast<int>(blockIdx.x);
     const detail::mailbox_addresses of = addresses_in(boxes, rank);
-    const auto of_rank = static_cast<unsigned>((bins * sizeof(Count) + 15) / 16);
+    const auto of_rank = static_cast<unsigned>((bins * sizeof(Count) + 7) / 8);
     const detail::frame_of_counts<Count> frame{of, mine + blockIdx.x * of_rank, of_rank, {}};
     if (detail::gather_from_mailboxes(of, frame(), frames, stop)) {
         __syncthreads();
-        detail::add_counts_behind_frames<Count>{of, {rank == 1 ? nullptr : sums + blockIdx.x * bins, bins, add}}(frames,
-                                                                                                                 ranks);
+        detail::add_counts_behind_frames<Count>{of, stop, {rank == 1 ? nullptr : sums + blockIdx.x * bins, bins, add}}(
+            frames, ranks);
     }
 }
 
 template <class Count>
 void expect_counts_are_added(std::uint64_t bins) {
-    constexpr std::uint64_t each = 16 / sizeof(Count);
+    constexpr std::uint64_t each = 8 / sizeof(Count);
     const std::uint64_t padded = (bins + each - 1) / each * each;
     const tests::on_device<uint4> boxes(std::vector<uint4>(ranks * lines));
     const tests::on_device<int> stop(std::vector<int>{0});
@@ -140,7 +140,7 @@ TEST(Mailboxes, CountsOfAllRanksAreAdded) {
         expect_counts_are_added<std::uint64_t>(bins);
         expect_counts_are_added<float>(bins);
     }
-    expect_counts_are_added<std::uint32_t>(detail::shown_bytes / sizeof(std::uint32_t));
+    expect_counts_are_added<std::uint32_t>(detail::longest_counts / sizeof(std::uint32_t));
 }
 
 // Holds a stream until the host opens it, or for ten seconds.

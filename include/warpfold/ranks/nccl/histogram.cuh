@@ -20,11 +20,10 @@ class nccl_communicator;
 
 namespace detail {
 
-inline constexpr unsigned counts_in_line = 16; // bytes
-
+// What a line of a mailbox holds.
 template <class Count>
-struct alignas(counts_in_line) line_of_counts {
-    Count at[counts_in_line / sizeof(Count)];
+struct alignas(8) line_of_counts {
+    Count at[8 / sizeof(Count)];
 };
 
 // Where the sums go: to counts of the user, or, at a rank without a result, nowhere.
@@ -39,7 +38,7 @@ struct summed_counts {
     bool add;
 };
 
-// The frame of a rank, whose counts other ranks read.
+// The frame of a rank, and its counts on their way to all ranks.
 template <class Count>
 struct frame_of_counts {
     // By a whole block; the frame is in its shared memory.
@@ -49,12 +48,15 @@ struct frame_of_counts {
         for (unsigned k = threadIdx.x; k < words; k += blockDim.x) {
             memory[k] = reinterpret_cast<const std::uint32_t*>(&head)[k];
         }
-        uint4* const to = boxes.shown(boxes.rank, boxes.gathers() + 1);
+        const unsigned gather = boxes.gathers() + 1;
+        const std::size_t to = boxes.layout().counts(gather, boxes.rank);
         for (unsigned k = threadIdx.x; k < lines; k += blockDim.x) {
-            to[k] = reinterpret_cast<const uint4*>(mine)[k];
+            const uint2 word = reinterpret_cast<const uint2*>(mine)[k];
+            for (int r = 0; r < boxes.ranks; ++r) {
+                detail::put_line(boxes.of[r] + to + k, word, gather);
+            }
         }
         __syncthreads();
-        __threadfence_system(); // the frame, which this thread writes in part, comes after all counts
         return reinterpret_cast<const rank_frame*>(memory);
     }
 
@@ -64,48 +66,52 @@ struct frame_of_counts {
     rank_frame head;
 };
 
-// As the fold of frames: the frames are there, so the counts are. By a whole block.
+// As the fold of frames that agree: every rank has sent its counts, or will. By a whole block.
 template <class Count>
 struct add_counts_behind_frames {
     __device__ int operator()(const rank_frame* /*frames*/, int ranks) const {
-        __threadfence_system();
-        constexpr int at_once = 8; // loads from other GPUs in flight
-        constexpr unsigned each = counts_in_line / sizeof(Count);
+        constexpr int at_once = 8;
+        constexpr unsigned each = sizeof(line_of_counts<Count>) / sizeof(Count);
         const unsigned gather = boxes.gathers();
-        for (std::uint64_t line = threadIdx.x; to.out != nullptr && line * each < to.bins;
-             line += fold_frames_threads) {
+        for (std::uint64_t k = threadIdx.x; to.out != nullptr && k * each < to.bins; k += fold_frames_threads) {
             line_of_counts<Count> total{};
             for (int first = 0; first < ranks; first += at_once) {
-                uint4 words[at_once];
+                uint2 words[at_once];
+                const bool there = detail::wait_for_lines(stop, [&] {
+                    bool all = true;
 #pragma unroll
-                for (int r = 0; r < at_once; ++r) {
-                    if (first + r < ranks) {
-                        asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                                     : "=r"(words[r].x), "=r"(words[r].y), "=r"(words[r].z), "=r"(words[r].w)
-                                     : "l"(__cvta_generic_to_global(boxes.shown(first + r, gather) + line))
-                                     : "memory");
+                    for (int r = 0; r < at_once; ++r) {
+                        if (first + r < ranks) {
+                            const uint4* const from = boxes.of[boxes.rank] + boxes.layout().counts(gather, first + r);
+                            all = detail::take_line(from + k, words[r], gather) && all;
+                        }
                     }
+                    return all;
+                });
+                if (!there) {
+                    return 0;
                 }
 #pragma unroll
                 for (int r = 0; r < at_once; ++r) {
                     if (first + r < ranks) {
                         line_of_counts<Count> counts;
                         __builtin_memcpy(&counts, &words[r], sizeof(counts));
-                        for (unsigned k = 0; k < each; ++k) {
-                            total.at[k] =
-                                first + r == 0 ? counts.at[k] : detail::wrapping_sum(total.at[k], counts.at[k]);
+                        for (unsigned c = 0; c < each; ++c) {
+                            total.at[c] =
+                                first + r == 0 ? counts.at[c] : detail::wrapping_sum(total.at[c], counts.at[c]);
                         }
                     }
                 }
             }
-            for (unsigned k = 0; k < each && line * each + k < to.bins; ++k) {
-                to.put(line * each + k, total.at[k]);
+            for (unsigned c = 0; c < each && k * each + c < to.bins; ++c) {
+                to.put(k * each + c, total.at[c]);
             }
         }
         return 0;
     }
 
     mailbox_addresses boxes;
+    const volatile int* stop;
     summed_counts<Count> to;
 };
 
@@ -138,7 +144,7 @@ struct enqueued_counts<On, nccl_communicator> {
     using memory = rank_target<On>;
 
     [[nodiscard]] static bool fits(const target& on, std::size_t bytes) {
-        return bytes <= (on.comm->boxes().is_open() ? shown_bytes : second_slot);
+        return bytes <= (on.comm->boxes().is_open() ? longest_counts : second_slot);
     }
     // work(mine) enqueues the counts of this rank's part. counts[k] = the sum over all ranks, or is increased by it.
     template <class Count, class Work>
@@ -147,14 +153,14 @@ struct enqueued_counts<On, nccl_communicator> {
         detail::check_root(on, call);
         const summed_counts<Count> to{on.has_result() ? counts : nullptr, bins, add};
         if (on.comm->boxes().is_open()) {
-            const auto lines = static_cast<unsigned>((bins * sizeof(Count) + counts_in_line - 1) / counts_in_line);
+            const auto lines = static_cast<unsigned>((bins * sizeof(Count) + 7) / 8);
             const auto mine = memory::template allocate<line_of_counts<Count>>(on.on, lines);
             work(mine.data()->at);
             const mailbox_addresses boxes = on.comm->boxes().addresses();
             const rank_frame head = detail::frame_of(signature, n, sizeof(no_value));
             detail::exchange_enqueued(on, frame_of_counts<Count>{boxes, mine.data(), lines, head},
                                       folded_frames<add_counts_behind_frames<Count>, int*>{
-                                          {boxes, to},
+                                          {boxes, &on.comm->fault()->stop, to},
                                           nullptr,
                                           nullptr,
                                           on.comm->fault(),
