@@ -16,7 +16,6 @@
 
 #include <cstdint>
 #include <iterator>
-#include <string>
 #include <type_traits>
 
 #include "warpfold/detail/engines.hpp"
@@ -51,9 +50,7 @@ requires(!detail::element_count<std::remove_cvref_t<Sums>>) void exact_weighted_
     constexpr const char* call = "exact_weighted_histogram";
     detail::call_frame<On>::run(on, call, [&] {
         if (std::size(range) != std::size(weights)) {
-            throw invalid_argument(std::string("warpfold: ") + call + ": there are " +
-                                   std::to_string(std::size(range)) + " samples, and " +
-                                   std::to_string(std::size(weights)) + " weights");
+            detail::refuse_weights(std::size(range), std::size(weights), call);
         }
     });
     warpfold::exact_weighted_histogram(on, detail::data_of(range), detail::data_of(weights),

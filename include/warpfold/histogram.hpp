@@ -78,6 +78,11 @@ inline void check_room_for_counts(std::uint64_t have, std::uint64_t bins, const 
     }
 }
 
+[[noreturn]] inline void refuse_weights(std::uint64_t samples, std::uint64_t weights, const char* call) {
+    throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(samples) +
+                           " samples, and " + std::to_string(weights) + " weights");
+}
+
 template <class Bins, std::size_t Active>
 std::uint64_t all_bins(const std::array<Bins, Active>& bins) {
     std::uint64_t all = 0;
@@ -213,8 +218,7 @@ void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weig
         const std::uint64_t n = detail::least_of(detail::checked_count(number, call));
         if constexpr (detail::sized_range<Weights>) {
             if (std::size(weights) < n) {
-                throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(n) +
-                                       " samples, and " + std::to_string(std::size(weights)) + " weights");
+                detail::refuse_weights(n, std::size(weights), call);
             }
         }
         static_assert(detail::weight_sum<std::remove_pointer_t<decltype(place)>>, "sums have 32 or 64 bits");
@@ -256,8 +260,7 @@ requires(!detail::element_count<std::remove_cvref_t<Sums>>) void weighted_histog
                                                                                     update mode = update::overwrite) {
     detail::call_frame<On>::run(on, "weighted_histogram", [&] {
         if (std::size(range) != std::size(weights)) {
-            throw invalid_argument("warpfold: weighted_histogram: there are " + std::to_string(std::size(range)) +
-                                   " samples, and " + std::to_string(std::size(weights)) + " weights");
+            detail::refuse_weights(std::size(range), std::size(weights), "weighted_histogram");
         }
     });
     warpfold::weighted_histogram(on, detail::data_of(range), detail::data_of(weights), std::uint64_t{std::size(range)},

@@ -115,9 +115,48 @@ HOST_OF_H200 = [
      r"(sum|min-max|arg_max) f32|exact_(sum|dot), f\d\d|segmented sum .*", "share", 90),
     ("host, histogram: times the best peer's speed", r"histogram .*", "factor", 1.3),
 ]
+# Figures of the H200 are of the pages beside the targets' and of the decisions that the texts name.
+REASONS_OF_H200 = {
+    "in order: CUB's time":
+        "{met} rows do. The others have 2^20 elements and take 3.1 to 4.9 us: the blocks' values are joined in order after the last one, "
+        "and a launch alone takes 1.9 to 2.5 us of that. From 2^24 on all are within 1 % of CUB's time.",
+    "scan, 4 bytes, 2^22 to 2^25: CUB's time":
+        "{met} rows do. In a steady state blocks move what a copy does, but the first two tiles of each take 16 and 9 us "
+        "in the place of 4, since all blocks read, fold and wait at the same time (decision 51).",
+    "exact_sum, 2^20: our plain sum's time":
+        "1.0 to 1.3 us more than a plain sum from 2^14 to 2^20: three levels of integers are added over lanes, warps and blocks in the place "
+        "of one float, and rounded by one thread.",
+    "segmented sum, segments of 0 to 7, 2^28: of read":
+        "Half of the bytes are offsets and results, and tiles pass through shared memory; what was tried is in decision 14. Segments of 1 and "
+        "16 are at 86 and 78 %.",
+    "segmented sum, power law, 2^28: of read":
+        "Most of its segments are shorter than a lane's run and go the way of those of 16, a few are long; nothing that was tried "
+        "(more waves of blocks, fewer of them, asking the L2 cache beforehand) is faster (decision 14).",
+    "compactions: CUB's time":
+        "{met} rows do, all but one of 2^28 among them. The others: bytes up to 2^16; arrays of 2^16 to 2^20, whose tiles wait for "
+        "their prefix; selections of 2^23 to 2^24, where blocks that stay lose with their first tiles what they gain later (decisions 35, 51 and 60; the "
+        "page is of before 51).",
+    "compactions, 2^28: of copy":
+        "Of 4 bytes 51 to 89 %, CUB 46 to 63: a warp spends 680 instructions and more on 1,024 elements, and tiles wait for each other. "
+        "The least are bytes, of which as many are 256 MiB only, at twice CUB's speed and more (decisions 35 and 60).",
+    "sums of rows and columns, 2^24 and more: of copy":
+        "{met} rows do. At 2^28 all do but columns whose number is odd, which are read element by element; at 2^24 a launch costs 2 of 16 us, "
+        "and sums of few columns have a second one, which joins the blocks' shares.",
+    "scans of rows and columns, 2^24 and more: of copy":
+        "{met} rows do. Where rows or columns do not fill the device its blocks share each, and the input is read twice: at most 67 %, 26 "
+        "to 31 % for four of them. Since then few long rows are scanned one after the other, in 0.46 of the time on an H100.",
+    "a call without a graph, to 10,000 elements: the host's time":
+        "A launch of an empty kernel takes the host 3.4 to 3.6 us there, in the same run; the calls take 3.1 to 3.4.",
+    "host, sum, min-max, arg_max, exact and segmented sums: of read":
+        "{met} rows do. Why exact_dot of floats does not is not known.",
+    "host, histogram: times the best peer's speed":
+        "{met} rows do; of 2^20 bins of float each sample is a store to a counter, for the peer too (decision 59).",
+    "Python, 10^6 elements and more: the time of the arrays' package":
+        "python-h200.md has the table. Since then 8 of these rows became one call of the module; python-h100.md has the reason of each row that is left.",
+}
 # Targets whose rows the tables may not have yet; any other one without rows is a mistake.
 AWAITED = {"histogram, 100,000 bins, 2^28: of read", "histogram, 3,000,000 bins, uniform and Zipf, 2^28: of read",
            "segmented sum, segments of 0 to 7, 2^28: of read", "a call without a graph, to 10,000 elements: the host's time"}
 # (card): its targets, those of the host, and reasons with the day of the measurements that they quote.
-OF_CARD = {"h100": (H100, HOST_OF_H100, REASONS_OF_H100, LOOKED_AT), "h200": (H200, HOST_OF_H200, {}, "")}
+OF_CARD = {"h100": (H100, HOST_OF_H100, REASONS_OF_H100, LOOKED_AT), "h200": (H200, HOST_OF_H200, REASONS_OF_H200, "2026-11-27")}
 PYTHON = ("Python, 10^6 elements and more: the time of the arrays' package", 1.0)

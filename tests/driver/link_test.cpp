@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Linking units of PTX: by the driver, and by the stand-in for nvJitLink.
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <dlfcn.h>
@@ -27,6 +31,7 @@ namespace {
 constexpr int driver_ptx = 1;
 constexpr int driver_machine_code = 0;
 constexpr int driver_library = 4;
+constexpr int linker_machine_code = 1;
 constexpr int linker_ptx = 2;
 constexpr int linker_lto = 3;
 constexpr int linker_library = 6;
@@ -281,38 +286,118 @@ TEST_F(link_test, units_that_do_not_fit_together) {
     EXPECT_EQ(cuModuleLoadData(&module, (caller + "\n// softgpu: the next unit\n" + caller).c_str()), invalid_ptx);
 }
 
-TEST_F(link_test, two_units_by_the_stand_in) {
-    void* const linker = ::dlopen(SOFTGPU_NVJITLINK, RTLD_NOW | RTLD_LOCAL);
-    ASSERT_NE(linker, nullptr) << ::dlerror();
-    const auto call = [&]<class... Arguments>(const char* name, Arguments... arguments) {
-        return reinterpret_cast<int (*)(Arguments...)>(::dlsym(linker, name))(arguments...);
-    };
-    link_session* s = nullptr;
-    const char* options[] = {"-arch=sm_90", "-maxrregcount=40"};
-    ASSERT_EQ(call("nvJitLinkCreate", &s, std::uint32_t{2}, static_cast<const char**>(options)), 0);
-    EXPECT_NE(call("nvJitLinkAddData", s, linker_lto, static_cast<const void*>("x"), std::size_t{1}, "l"), 0);
-    std::size_t bytes = 0;
-    ASSERT_EQ(call("nvJitLinkGetErrorLogSize", s, &bytes), 0);
-    std::string log(bytes, ' ');
-    ASSERT_EQ(call("nvJitLinkGetErrorLog", s, log.data()), 0);
-    EXPECT_NE(log.find("LTO-IR"), std::string::npos) << log;
-    const std::string archive = "!<arch>\n//\ncuda_device_runtime.o/\n";
-    EXPECT_EQ(
-        call("nvJitLinkAddData", s, linker_library, static_cast<const void*>(archive.data()), archive.size(), "d"), 0);
-    for (const std::string* unit : {&caller, &callee}) {
-        ASSERT_EQ(
-            call("__nvJitLinkAddData_13_0", s, linker_ptx, static_cast<const void*>(unit->data()), unit->size(), "u"),
-            0);
+// A session of the stand-in for nvJitLink.
+class stand_in {
+public:
+    explicit stand_in(std::vector<const char*> options) {
+        EXPECT_NE(linker_, nullptr) << ::dlerror();
+        EXPECT_EQ(call("nvJitLinkCreate", &session_, static_cast<std::uint32_t>(options.size()), options.data()), 0);
     }
-    ASSERT_EQ(call("nvJitLinkComplete", s), 0);
-    ASSERT_EQ(call("nvJitLinkGetLinkedCubinSize", s, &bytes), 0);
-    std::string code(bytes, ' ');
-    ASSERT_EQ(call("nvJitLinkGetLinkedCubin", s, static_cast<void*>(code.data())), 0);
-    ASSERT_EQ(call("nvJitLinkDestroy", &s), 0);
-    EXPECT_EQ(s, nullptr);
-    expect_triples(code.data());
-    EXPECT_NE(code.find(".maxnreg 40\n{"), std::string::npos) << code;
+    ~stand_in() {
+        EXPECT_EQ(call("nvJitLinkDestroy", &session_), 0);
+        EXPECT_EQ(session_, nullptr);
+    }
+    stand_in(const stand_in&) = delete;
+    stand_in& operator=(const stand_in&) = delete;
+
+    int add(int kind, const std::string& unit) {
+        return call("__nvJitLinkAddData_13_0", session_, kind, static_cast<const void*>(unit.data()), unit.size(), "u");
+    }
+    int complete() { return call("nvJitLinkComplete", session_); }
+    std::string log() { return text("nvJitLinkGetErrorLog"); }
+    std::string code() { return text("nvJitLinkGetLinkedCubin"); }
+    std::pair<unsigned, unsigned> version() {
+        unsigned major = 0, minor = 0;
+        EXPECT_EQ(call("nvJitLinkVersion", &major, &minor), 0);
+        return {major, minor};
+    }
+
+private:
+    template <class... Arguments>
+    int call(const char* name, Arguments... arguments) {
+        return reinterpret_cast<int (*)(Arguments...)>(::dlsym(linker_, name))(arguments...);
+    }
+    std::string text(const std::string& name) {
+        std::size_t bytes = 0;
+        EXPECT_EQ(call((name + "Size").c_str(), session_, &bytes), 0);
+        std::string found(bytes, ' ');
+        EXPECT_EQ(call(name.c_str(), session_, static_cast<void*>(found.data())), 0);
+        return found;
+    }
+
+    void* linker_ = ::dlopen(SOFTGPU_NVJITLINK, RTLD_NOW | RTLD_LOCAL);
+    link_session* session_ = nullptr;
+};
+
+TEST_F(link_test, two_units_by_the_stand_in) {
+    stand_in s({"-arch=sm_90", "-maxrregcount=40"});
+    EXPECT_EQ(s.add(linker_library, "!<arch>\n//\ncuda_device_runtime.o/\n"), 0);
+    EXPECT_EQ(s.add(linker_ptx, caller), 0);
+    EXPECT_EQ(s.add(linker_ptx, callee), 0);
+    ASSERT_EQ(s.complete(), 0) << s.log();
+    expect_triples(s.code().data());
+    EXPECT_NE(s.code().find(".maxnreg 40\n{"), std::string::npos) << s.code();
 }
+
+TEST_F(link_test, what_the_stand_in_refuses) {
+    stand_in s({"-arch=sm_90"});
+    EXPECT_NE(s.complete(), 0);
+    EXPECT_NE(s.log().find("nothing to link"), std::string::npos) << s.log();
+    EXPECT_NE(s.add(linker_machine_code, "x"), 0);
+    EXPECT_NE(s.log().find("machine code"), std::string::npos) << s.log();
+    if (s.add(linker_lto, "x") == 0) {
+        EXPECT_NE(s.complete(), 0);
+    }
+    EXPECT_NE(s.log().find("LTO-IR"), std::string::npos) << s.log();
+}
+
+#ifdef LTO_UNITS
+std::string unit_of(const std::string& name) {
+    std::ifstream in(std::string(LTO_UNITS) + "/" + name + ".ltoir", std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class lto_test : public link_test {
+protected:
+    void SetUp() override {
+        link_test::SetUp();
+        if (*NVIDIA_NVJITLINK == '\0') {
+            GTEST_SKIP() << "the CUDA toolkit has no libnvJitLink";
+        }
+        ::setenv("WARPFOLD_NVJITLINK", NVIDIA_NVJITLINK, 1);
+    }
+    void TearDown() override {
+        ::unsetenv("WARPFOLD_NVJITLINK");
+        link_test::TearDown();
+    }
+};
+
+TEST_F(lto_test, two_units) {
+    stand_in s({"-arch=sm_75", "-lto", "-maxrregcount=40"});
+    EXPECT_GE(s.version(), std::pair(12u, 3u));
+    EXPECT_EQ(s.add(linker_lto, unit_of("triple")), 0);
+    EXPECT_EQ(s.add(linker_lto, unit_of("three")), 0);
+    ASSERT_EQ(s.complete(), 0) << s.log();
+    EXPECT_EQ(s.code().find("call"), std::string::npos) << s.code(); // inlined, so it has been optimised at link time
+    EXPECT_NE(s.code().find(".maxnreg 40\n{"), std::string::npos) << s.code();
+    expect_triples(s.code().data());
+}
+
+TEST_F(lto_test, with_a_unit_of_ptx) {
+    stand_in s({"-arch=sm_75"});
+    EXPECT_EQ(s.add(linker_ptx, callee), 0);
+    EXPECT_EQ(s.add(linker_lto, unit_of("triple")), 0);
+    ASSERT_EQ(s.complete(), 0) << s.log();
+    expect_triples(s.code().data());
+}
+
+TEST_F(lto_test, what_is_no_unit) {
+    stand_in s({"-arch=sm_75"});
+    EXPECT_EQ(s.add(linker_lto, "no unit"), 0);
+    EXPECT_NE(s.complete(), 0);
+    EXPECT_NE(s.log().find("LTO-IR"), std::string::npos) << s.log();
+}
+#endif
 
 } // namespace
 } // namespace softgpu::runtime

@@ -50,7 +50,7 @@ REASONS = [
     (r"No module named '(cupy|nvmath|torch)|CURAND", "needs another package, or cuRAND"),
     (r"cudadevrt", "`libcudadevrt.a` is not found, which Numba names for grid groups"),
     (r"machine code cannot be linked", "machine code that is handed to the linker"),
-    (r"LTO|ltoir|lto=", "link-time optimisation: LTO-IR needs NVIDIA's optimiser"),
+    (r"LTO|ltoir|lto=", "link-time optimisation: NVIDIA's optimiser is not named by WARPFOLD_NVJITLINK"),
     (r"(?i)cubin|fatbin|NO_BINARY_FOR_GPU", "machine code of a kernel"),
     (r"instruction is not supported", "an instruction that is missing"),
     (r"function \w+ takes \d+ arguments", "a function whose declaration and definition differ in their parameters"),

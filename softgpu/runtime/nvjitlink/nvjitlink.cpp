@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A stand-in for NVIDIA's libnvJitLink: takes units of PTX and gives, in the place of machine code, a text that our driver loads
-// as a module. LTO-IR cannot be linked here.
+// as a module. LTO-IR becomes PTX by NVIDIA's own library, where there is one.
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -8,10 +9,12 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "softgpu/runtime/cards/cards.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "softgpu/runtime/nvjitlink/optimiser.hpp"
 #include "softgpu/runtime/program/register_limit.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
@@ -26,8 +29,10 @@ enum class link_input : int { none = 0, machine_code = 1, ptx = 2, lto = 3, fat_
 
 // The object behind nvJitLinkHandle.
 struct link_session {
-    std::vector<std::string> units;
-    unsigned most_registers = 0; // of a thread; 0: any
+    std::vector<std::string> units; // of PTX
+    std::vector<lto_unit> to_optimise;
+    std::vector<std::string> options; // for those
+    unsigned most_registers = 0;      // of a thread; 0: any
     std::string linked;
     std::string errors;
 };
@@ -49,14 +54,19 @@ link_result add(link_session& s, link_input kind, const void* data, std::size_t 
             return link_result::success;
         }
         case link_input::fat_binary: {
-            const auto best = best_ptx(read_fatbin(data, bytes), all_cards().front().newest_ptx());
-            if (!best) {
+            const std::vector<fatbin_entry> entries = read_fatbin(data, bytes);
+            if (const auto best = best_ptx(entries, all_cards().front().newest_ptx())) {
+                s.units.push_back(decompress(*best));
+                return link_result::success;
+            }
+            if (std::ranges::none_of(entries, [](const auto& one) { return one.kind == fatbin_kind::other; })) {
                 return refuse(s, "softgpu: the fat binary holds no PTX that can run here");
             }
-            s.units.push_back(decompress(*best));
-            return link_result::success;
+            [[fallthrough]]; // LTO-IR
         }
-        case link_input::lto: return refuse(s, "softgpu: LTO-IR cannot be linked here; hand over PTX");
+        case link_input::lto:
+            s.to_optimise.push_back({static_cast<int>(kind), {static_cast<const char*>(data), bytes}});
+            return link_result::success;
         default: return refuse(s, "softgpu: machine code cannot be linked here; hand over PTX");
         }
     } catch (const std::exception& e) {
@@ -79,7 +89,7 @@ link_result give(const std::string& text, void* out) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// Other options are for a compiler.
+// Other options are for a compiler: that of LTO-IR.
 link_result nvJitLinkCreate(link_session** out, std::uint32_t count, const char** options) {
     *out = new (std::nothrow) link_session;
     for (std::uint32_t i = 0; *out != nullptr && i < count; ++i) {
@@ -88,6 +98,8 @@ link_result nvJitLinkCreate(link_session** out, std::uint32_t count, const char*
         if (option.starts_with(limit)) {
             const std::string_view number = option.substr(limit.size());
             std::from_chars(number.data(), number.data() + number.size(), (*out)->most_registers);
+        } else {
+            (*out)->options.emplace_back(option);
         }
     }
     return *out != nullptr ? link_result::success : link_result::internal;
@@ -111,6 +123,14 @@ link_result nvJitLinkAddFile(link_session* s, link_input kind, const char* path)
 }
 
 link_result nvJitLinkComplete(link_session* s) {
+    if (!s->to_optimise.empty()) {
+        optimised made = link_by_nvidia(s->to_optimise, s->options);
+        if (!made.errors.empty()) {
+            return refuse(*s, made.errors);
+        }
+        s->units.push_back(std::move(made.ptx));
+        s->to_optimise.clear();
+    }
     if (s->units.empty()) {
         return refuse(*s, "softgpu: there is nothing to link");
     }
@@ -127,10 +147,12 @@ link_result nvJitLinkGetErrorLog(link_session* s, char* out) { return give(s->er
 link_result nvJitLinkGetInfoLogSize(link_session*, std::size_t* bytes) { return give_size({}, bytes); }
 link_result nvJitLinkGetInfoLog(link_session*, char* out) { return give({}, out); }
 
-// An early one, without LTO-IR for Numba: clients hand over PTX then.
+// An early one, without LTO-IR for Numba: clients hand over PTX then, unless the user named NVIDIA's library.
 link_result nvJitLinkVersion(unsigned* major, unsigned* minor) {
-    *major = 12;
-    *minor = 2;
+    if (!version_of_named(*major, *minor)) {
+        *major = 12;
+        *minor = 2;
+    }
     return link_result::success;
 }
 

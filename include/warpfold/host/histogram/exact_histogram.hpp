@@ -24,12 +24,7 @@ struct exact_histogram_engine<host> {
     static void weigh(const host& on, const In& in, const Weights& weights, const N& number, Sum* sums, Of of,
                       update mode, const char* call) {
         using accumulator = long_accumulator<Sum, 1>;
-        const std::uint64_t n = detail::checked_count(number, call).value();
-        detail::check_array(in, n, call);
-        detail::check_array(weights, n, call);
-        detail::check_array(sums, of.bins, call);
-        check_edges(of, call);
-        detail::load_bins(of);
+        const std::uint64_t n = detail::checked_weighing(in, weights, number, sums, of, call);
         constexpr std::uint64_t room = std::uint64_t{256} << 20;
         const std::uint64_t bins = of.bins;
         const std::uint64_t worth = n / ((std::uint64_t{1} << 14) + 16 * bins); // tables are added after all

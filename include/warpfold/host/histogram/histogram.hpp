@@ -307,6 +307,19 @@ void check_edges(const Of& of, const char* call) {
     });
 }
 
+// The number of samples of a weighted histogram, whose arguments are right; loads bins that are in memory.
+template <class In, class Weights, class N, class Sum, class Of>
+std::uint64_t checked_weighing(const In& in, const Weights& weights, const N& number, const Sum* sums, Of& of,
+                               const char* call) {
+    const std::uint64_t n = detail::checked_count(number, call).value();
+    detail::check_array(in, n, call);
+    detail::check_array(weights, n, call);
+    detail::check_array(sums, of.bins, call);
+    check_edges(of, call);
+    detail::load_bins(of);
+    return n;
+}
+
 template <>
 struct histogram_engine<host> {
     template <class In, class N, class Counter, class Of>
@@ -349,12 +362,7 @@ struct histogram_engine<host> {
     template <class In, class Weights, class N, class Sum, class Of>
     static void weigh(const host& on, const In& in, const Weights& weights, const N& number, Sum* sums, Of of,
                       update mode, const char* call) {
-        const std::uint64_t n = detail::checked_count(number, call).value();
-        detail::check_array(in, n, call);
-        detail::check_array(weights, n, call);
-        detail::check_array(sums, of.bins, call);
-        check_edges(of, call);
-        detail::load_bins(of);
+        const std::uint64_t n = detail::checked_weighing(in, weights, number, sums, of, call);
         const std::uint64_t most = of.bins > (1u << 18) ? 4 : (of.bins > 4096 ? 16 : 64);
         const std::uint64_t least = std::max<std::uint64_t>(std::uint64_t{1} << 14, 4 * std::uint64_t{of.bins});
         const std::uint64_t pieces = std::clamp<std::uint64_t>(n / least, 1, most);
