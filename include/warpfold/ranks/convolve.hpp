@@ -83,6 +83,12 @@ private:
     template <bool Line, class A, class T, class O, class Run>
     static void split(const target& on, const convolve_task<T, O>& task, std::int64_t kx, std::int64_t ky,
                       const char* call, const Run& run) {
+        if (on.comm->size() == 1) {
+            if (task.count != 0 && task.out_width != 0 && task.out_height != 0) {
+                run(task);
+            }
+            return;
+        }
         const std::int64_t lead = Line ? task.lead_x : task.lead_y, k = Line ? kx : ky;
         const std::int64_t mine = Line ? task.width : (task.width == 0 ? 0 : task.height);
         const auto settings = static_cast<std::uint64_t>(task.outside) * 2 + (Line ? 1 : 0);
