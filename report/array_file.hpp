@@ -49,40 +49,15 @@ inline constexpr std::size_t header_bytes = 64 * 1024 + 12;
 // The header of a .npy file, format 1.0, or 2.0 if the shape needs it.
 [[nodiscard]] std::string npy_header(array_type type, const std::vector<std::uint64_t>& shape);
 
-// The layout that array_file and array_reader read, of a .npy file or of raw elements. `begin` and `file_bytes` are as for
-// parse_npy; `path` gives the kind. Throws bad_array.
+// The layout that array_reader reads, of a .npy file or of raw elements of type `raw`, which must equal the type of a .npy file,
+// if given. `begin` and `file_bytes` are as for parse_npy; `path` gives the kind. Throws bad_array.
 [[nodiscard]] array_layout layout_of(std::span<const std::byte> begin, std::uint64_t file_bytes,
                                      const std::string& path, std::optional<array_type> raw);
-
-// A file's elements in memory, aligned for their type, read-only, for the lifetime of the object.
-class array_file {
-public:
-    // `raw`: the element type of a raw file; must equal the type of a .npy file, if given. Throws bad_array.
-    array_file(const std::string& path, std::optional<array_type> raw);
-    ~array_file();
-    array_file(const array_file&) = delete;
-    array_file& operator=(const array_file&) = delete;
-
-    [[nodiscard]] const array_layout& layout() const noexcept { return layout_; }
-    [[nodiscard]] const void* data() const noexcept { return data_; }
-    [[nodiscard]] bool npy() const noexcept { return npy_; }
-
-private:
-    void map(const std::string& path);
-    void release() noexcept;
-
-    void* mapping_ = nullptr;
-    std::size_t mapped_bytes_ = 0;
-    std::vector<std::uint64_t> aligned_copy_; // where the file's own place is not aligned
-    const void* data_ = nullptr;
-    array_layout layout_;
-    bool npy_ = false;
-};
 
 // A file whose elements are read part by part.
 class array_reader {
 public:
-    // As array_file; path "-" is standard input. A pipe is copied to an unnamed file. Throws bad_array.
+    // `raw`: see layout_of(). Path "-" is standard input. A pipe is copied to an unnamed file. Throws bad_array.
     array_reader(const std::string& path, std::optional<array_type> raw);
     ~array_reader();
     array_reader(const array_reader&) = delete;

@@ -15,6 +15,7 @@
 
 #include "benchmarks/ranks/by_hand.cuh"
 #include "benchmarks/ranks/checks.cuh"
+#include "warpfold/convolve.cuh"
 
 namespace {
 
@@ -22,6 +23,8 @@ using namespace ranks_benchmark;
 using clock_type = std::chrono::steady_clock;
 
 using call_of_rank = std::function<void()>;
+
+constexpr int calls_in_round = 10; // of the tables of long arrays
 
 // A row of the tables. `prepare` makes the data of a rank and returns its call.
 struct measured_call {
@@ -88,19 +91,25 @@ std::vector<measured_call> calls_of_tables() {
         all.push_back(library_call(name, bytes, calls, call, true));
         all.push_back(library_call(name, bytes, calls, call, false));
     };
-    add("reduce", 4, 5, [](const auto& on, const float* in, std::uint64_t m, float* out) { reduce(on, in, m, out); });
-    add("exact_sum", 4, 5,
+    add("reduce", 4, calls_in_round,
+        [](const auto& on, const float* in, std::uint64_t m, float* out) { reduce(on, in, m, out); });
+    add("exact_sum", 4, calls_in_round,
         [](const auto& on, const float* in, std::uint64_t m, float* out) { exact_sum(on, in, m, out); });
-    add("inclusive_scan", 8, 3,
+    add("inclusive_scan", 8, calls_in_round,
         [](const auto& on, const float* in, std::uint64_t m, float* out) { inclusive_scan(on, in, m, out); });
     for (const std::uint32_t bins : {256u, 1u << 20}) {
-        add(bins == 256 ? "histogram, 256 bins" : "histogram, 2^20 bins", 4, 3,
+        add(bins == 256 ? "histogram, 256 bins" : "histogram, 2^20 bins", 4, calls_in_round,
             [bins](const auto& on, const float* in, std::uint64_t m, float* out) {
                 histogram(on, in, m, reinterpret_cast<std::uint32_t*>(out), even_bins<float>{0, 1, bins});
             });
     }
-    all.push_back({"CUB's sum, NCCL", 4, 5, call_by_hand(&by_hand::reduce), false, true});
-    all.push_back({"CUB's scan, NCCL", 8, 3, call_by_hand(&by_hand::scan), false, true});
+    add("convolve, 31 mask values", 8, calls_in_round,
+        [](const auto& on, const float* in, std::uint64_t m, float* out) {
+            static const std::vector<double> mask(31, 0.25);
+            convolve(on, in, m, mask.data(), mask.size(), out, convolve_options{});
+        });
+    all.push_back({"CUB's sum, NCCL", 4, calls_in_round, call_by_hand(&by_hand::reduce), false, true});
+    all.push_back({"CUB's scan, NCCL", 8, calls_in_round, call_by_hand(&by_hand::scan), false, true});
     return all;
 }
 
@@ -239,6 +248,7 @@ int main(int argc, char** argv) {
     if (logs.empty()) {
         logs = {28, 30};
     }
+    std::printf("\ncalls in a round: %d\n", calls_in_round);
     const std::vector<measured_call> calls = calls_of_tables();
     const results found = measure(gpus, logs, calls);
     for (const bool total : {false, true}) {

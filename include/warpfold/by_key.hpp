@@ -108,6 +108,7 @@ template <bool Inclusive, class On, class Keys, class N, class Values, class Out
 void scan_by_key_call(const char* call, const On& on, const Keys& keys, const N& n, const Values& values, Out& out,
                       const Op& op, const Equal& equal, const How&... how) {
     static_assert((... && !segments_in<How>::there), "the segments of a scan by key are its runs of equal keys");
+    static_assert(!is_split_v<On>, "the calls of select.hpp and by_key.hpp do not take a target over ranks");
     const auto from = detail::read_only(keys);
     detail::check_array(from, least_of(detail::checked_count(n, call)), call);
     const run_heads<std::remove_cv_t<decltype(from)>, stored_callable_t<Equal>> flags{from, equal};

@@ -7,10 +7,10 @@
 //      double total = exact_sum(gpu{stream}.over(comm), data, n);
 //
 // Reductions, segmented reductions, scans and exact sums with an output, of values that fit one frame (ranks/agreement.hpp),
-// are enqueued, and may be captured in a graph; so are reproducible ones. Such a call cannot throw what another rank did: if
+// are enqueued, and may be captured in a graph; so are reproducible ones, and histograms of few bins. Such a call cannot throw what another rank did: if
 // a rank failed or made another call, outputs are not written (those of segments inside a part may be), and
 // check_enqueued() and the next call throw.
-// Counts of histograms are added by NCCL, halos stay on the devices; other values pass through the host's memory.
+// Counts of histograms of many bins are added by NCCL, halos stay on the devices; other values pass through the host's memory.
 //
 // Where NVLink connects all GPUs (ranks/nccl/mailboxes.cuh), a call in another stream than the last one waits for the device
 // first. Whoever launches graphs orders them.
@@ -221,6 +221,16 @@ public:
         }
         check(ncclGroupEnd(), "ncclGroupEnd", call);
     }
+    // The same beside what enqueue() puts into `stream`; what follows there waits for both.
+    template <class Enqueue>
+    void exchange_beside(std::span<const message> sent, std::span<const message> received, cudaStream_t stream,
+                         const char* call, const Enqueue& enqueue) {
+        streams_->begin_beside(stream);
+        const cudaStream_t side = streams_->take(stream);
+        exchange_on_device(sent, received, side, call);
+        enqueue();
+        streams_->end_beside(stream);
+    }
     template <class Word>
     void add_on_device(Word* values, std::uint64_t n, int root, cudaStream_t stream, const char* call) {
         static_assert(sizeof(Word) == 4 || sizeof(Word) == 8);
@@ -374,6 +384,7 @@ private:
 
 #include "warpfold/ranks/nccl/exact_sum.cuh"
 #include "warpfold/ranks/nccl/halo_memory.cuh"
+#include "warpfold/ranks/nccl/histogram.cuh"
 #include "warpfold/ranks/nccl/reduce.cuh"
 #include "warpfold/ranks/nccl/reproducible.cuh"
 #include "warpfold/ranks/nccl/scan.cuh"

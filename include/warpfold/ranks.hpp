@@ -32,6 +32,7 @@
 #include "warpfold/ranks/histogram.hpp"
 #include "warpfold/ranks/host_target.hpp"
 #include "warpfold/ranks/reduce.hpp"
+#include "warpfold/ranks/refused.hpp"
 #include "warpfold/ranks/reproducible/calls.hpp"
 #include "warpfold/ranks/reproducible/segmented_reduce.hpp"
 #include "warpfold/ranks/scan.hpp"

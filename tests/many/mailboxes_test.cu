@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Frames through mailboxes, whose ranks are the blocks of a grid, and the streams of their gathers.
+// Frames and counts through mailboxes, whose ranks are the blocks of a grid, and the streams of their gathers.
 #include "warpfold/ranks/nccl/mailboxes.cuh"
 
 #include <atomic>
@@ -12,25 +12,31 @@
 #include <gtest/gtest.h>
 
 #include "tests/library/device_array.hpp"
+#include "warpfold/histogram.cuh"
+#include "warpfold/nccl.cuh"
 #include "warpfold/ranks/nccl/gather_streams.cuh"
 
 namespace warpfold {
 namespace {
 
 constexpr int ranks = 3;
-constexpr std::size_t lines = 1 + 2 * ranks * detail::frame_lines; // of a mailbox
+const std::size_t lines = detail::mailbox_layout{ranks}.lines(); // of a mailbox
+
+__device__ detail::mailbox_addresses addresses_in(uint4* boxes, int rank) {
+    detail::mailbox_addresses of{};
+    of.rank = rank;
+    of.ranks = ranks;
+    for (int r = 0; r < ranks; ++r) {
+        of.of[r] = boxes + r * detail::mailbox_layout{ranks}.lines();
+    }
+    return of;
+}
 
 // Block r has mine[r], and gathers into all[r * ranks ...]; whole[r]: whether it has all frames.
 __global__ void gather_kernel(uint4* boxes, const detail::rank_frame* mine, detail::rank_frame* all, int* whole,
                               const int* stop) {
     const int rank = static_cast<int>(blockIdx.x);
-    detail::mailbox_addresses of{};
-    of.rank = rank;
-    of.ranks = ranks;
-    for (int r = 0; r < ranks; ++r) {
-        of.of[r] = boxes + r * lines;
-    }
-    const bool got = detail::gather_from_mailboxes(of, mine + rank, all + rank * ranks, stop);
+    const bool got = detail::gather_from_mailboxes(addresses_in(boxes, rank), mine + rank, all + rank * ranks, stop);
     if (threadIdx.x == 0) {
         whole[rank] = got ? 1 : 0;
     }
@@ -76,6 +82,65 @@ TEST(Mailboxes, AStopEndsRanksThatWaitInVain) {
     CUDA(cudaGetLastError());
     EXPECT_EQ(whole.read(), (std::vector<int>{0, -1, -1}));
     EXPECT_EQ(boxes.read()[0].x, 0u); // the gather does not count
+}
+
+// Block r has the counts of rank r, and writes the sums over all ranks.
+template <class Count>
+__global__ void counts_kernel(uint4* boxes, const detail::line_of_counts<Count>* mine, Count* sums, std::uint64_t bins,
+                              bool add, const int* stop) {
+    __shared__ detail::rank_frame frames[ranks];
+    const auto rank = static_cast<int>(blockIdx.x);
+    const detail::mailbox_addresses of = addresses_in(boxes, rank);
+    const auto of_rank = static_cast<unsigned>((bins * sizeof(Count) + 7) / 8);
+    const detail::frame_of_counts<Count> frame{of, mine + blockIdx.x * of_rank, of_rank, {}};
+    if (detail::gather_from_mailboxes(of, frame(), frames, stop)) {
+        __syncthreads();
+        detail::add_counts_behind_frames<Count>{of, stop, {rank == 1 ? nullptr : sums + blockIdx.x * bins, bins, add}}(
+            frames, ranks);
+    }
+}
+
+template <class Count>
+void expect_counts_are_added(std::uint64_t bins) {
+    constexpr std::uint64_t each = 8 / sizeof(Count);
+    const std::uint64_t padded = (bins + each - 1) / each * each;
+    const tests::on_device<uint4> boxes(std::vector<uint4>(ranks * lines));
+    const tests::on_device<int> stop(std::vector<int>{0});
+    const tests::on_device<Count> sums(std::vector<Count>(ranks * bins, Count{7}));
+    std::vector<Count> expected(ranks * bins, Count{7});
+    for (unsigned gather = 1; gather <= 5; ++gather) {
+        const bool add = gather % 2 == 0;
+        std::vector<Count> all(ranks * padded);
+        for (std::size_t k = 0; k < all.size();
+             ++k) { // large enough to wrap, and of floats such that the order matters
+            all[k] = static_cast<Count>(0xfedcba98u / (k + gather));
+        }
+        for (std::size_t k = 0; k < bins; ++k) {
+            Count sum = all[k];
+            for (std::size_t r = 1; r < ranks; ++r) {
+                sum = detail::wrapping_sum(sum, all[r * padded + k]);
+            }
+            for (const std::size_t r : {0, 2}) { // rank 1 has no result
+                Count& at = expected[r * bins + k];
+                at = add ? detail::wrapping_sum(at, sum) : sum;
+            }
+        }
+        const tests::on_device<Count> mine(all);
+        counts_kernel<<<ranks, detail::fold_frames_threads>>>(
+            boxes.data(), reinterpret_cast<const detail::line_of_counts<Count>*>(mine.data()), sums.data(), bins, add,
+            stop.data());
+        CUDA(cudaGetLastError());
+        EXPECT_EQ(sums.read(), expected) << bins << " bins, gather " << gather;
+    }
+}
+
+TEST(Mailboxes, CountsOfAllRanksAreAdded) {
+    for (const std::uint64_t bins : {1, 2, 3, 255, 256, 257, 2048}) {
+        expect_counts_are_added<std::uint32_t>(bins);
+        expect_counts_are_added<std::uint64_t>(bins);
+        expect_counts_are_added<float>(bins);
+    }
+    expect_counts_are_added<std::uint32_t>(detail::longest_counts / sizeof(std::uint32_t));
 }
 
 // Holds a stream until the host opens it, or for ten seconds.

@@ -3,6 +3,8 @@
 #include "tests/many/nccl_faults.cuh"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "warpfold/convolve.cuh"
 #include "warpfold/histogram.cuh"
@@ -50,8 +52,23 @@ TEST(NcclFaults, AnotherCallTypeOperationRootOrNumberIsNamed) {
     expect_named("histogram: rank 2 has 5 bins, rank 0 has 4", [](const auto& on, bench& of, bool differs) {
         (void)histogram(on, of.doubles.data(), n, even_bins<double>{0, 2, differs ? 5u : 4u});
     });
+    for (const std::uint32_t others : {5u, 5000u}) { // as many as are enqueued, and more
+        expect_named(
+            "histogram: rank 2 has 4 bins, rank 0 has " + std::to_string(others),
+            [&](const auto& on, bench& of, bool differs) {
+                const on_device<std::uint32_t> counts(std::vector<std::uint32_t>(others, 7));
+                try {
+                    histogram(on, of.doubles.data(), n, counts.data(), even_bins<double>{0, 2, differs ? 4 : others});
+                    on.comm->check_enqueued(on.on.stream);
+                } catch (const rank_error&) {
+                    EXPECT_EQ(counts.read(), std::vector<std::uint32_t>(others, 7));
+                    throw;
+                }
+            });
+    }
     expect_named("convolve: rank 2 has 2 mask values, rank 0 has 3", [](const auto& on, bench& of, bool differs) {
-        convolve(on, of.doubles.data(), n, of.doubles.data(), differs ? 2 : 3, of.scanned.data(), convolve_options{});
+        const std::vector<double> mask(differs ? 2 : 3, 1.0);
+        convolve(on, of.doubles.data(), n, mask.data(), mask.size(), of.scanned.data(), convolve_options{});
     });
 }
 

@@ -15,6 +15,7 @@
 #include "tests/many/nccl_ranks.cuh"
 #include "tests/many/primitives.hpp"
 #include "tests/many/reproducible.hpp"
+#include "warpfold/histogram.cuh"
 #include "warpfold/nccl.cuh"
 #include "warpfold/reduce.cuh"
 #include "warpfold/scan.cuh"
@@ -71,7 +72,9 @@ struct bench {
           one(2),
           by_heads(size),
           tree_scan(size),
-          doubles(size) {}
+          doubles(size),
+          counts(std::vector<std::uint32_t>(std::size_t{bins}, 3)),
+          weights(bins) {}
 
     template <class On>
     void enqueue(const On& on) {
@@ -88,6 +91,10 @@ struct bench {
         reduce(on.reproducible(), doubles.data(), size, total.data(), tests::half_and_twice{}, 0.5);
         inclusive_scan(on.reproducible(), doubles.data(), size, tree_scan.data(), tests::half_and_twice{});
         inclusive_scan(on.reproducible(), doubles.data(), size, by_heads.data(), sum{}, heads_at, reversed);
+        const even_bins<std::int64_t> of{-500, 524, bins};
+        histogram(on, in.data(), size, counts.data(), of);
+        histogram(on, in.data(), size, counts.data(), of, update::add);
+        weighted_histogram(on, in.data(), in.data(), size, weights.data(), of);
     }
     void fill(unsigned seed) {
         const auto first = static_cast<std::ptrdiff_t>(split[static_cast<std::size_t>(rank)]);
@@ -141,6 +148,14 @@ struct bench {
         given(smallest, least.read(),
               [](const auto& a, const auto& b) { return a.value == b.value && a.index == b.index; });
         EXPECT_EQ(one.read()[0], transform_reduce(host{1}, whole.data(), n, tests::times_index{}));
+        const even_bins<std::int64_t> of{-500, 524, bins};
+        std::vector<std::uint32_t> counted(bins);
+        histogram(host{1}, whole, counted, of);
+        histogram(host{1}, whole, counted, of, update::add);
+        EXPECT_EQ(counts.read(), counted);
+        std::vector<double> weighed(bins); // sums of integers: exact in any order
+        weighted_histogram(host{1}, whole, whole, weighed, of);
+        EXPECT_EQ(weights.read(), weighed);
 
         const auto all_doubles = tests::awkward_numbers<double>(n, 3 * seed);
         thread_ranks alone(1);
@@ -158,6 +173,7 @@ struct bench {
     struct first_of {
         WARPFOLD_HD std::int64_t operator()(std::int64_t a, std::int64_t /*b*/) const { return a; }
     };
+    static constexpr std::uint32_t bins = 256;
     int rank;
     std::uint64_t size;
     std::vector<std::uint64_t> mine;
@@ -169,6 +185,8 @@ struct bench {
     tests::on_device<located<std::int64_t>> least;
     tests::on_device<std::uint64_t> one;
     tests::on_device<double> by_heads, tree_scan, doubles, total{std::vector<double>(1)};
+    tests::on_device<std::uint32_t> counts;
+    tests::on_device<double> weights;
 };
 
 template <class Work>

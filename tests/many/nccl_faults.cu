@@ -24,7 +24,7 @@ struct plus_its_index {
     WARPFOLD_HD double operator()(double x, std::uint64_t index) const { return x + static_cast<double>(index); }
 };
 
-// Device memory, and action() before an allocation between the gathers of a call.
+// Device memory, and action() before an allocation between the gathers of a call. With mailboxes a call may need none there.
 struct memory_between_gathers {
     void* allocate(cudaStream_t stream, std::size_t bytes, std::size_t /*alignment*/) {
         if (!done && comm.gathers() == first + 1) {
@@ -50,7 +50,7 @@ struct memory_between_gathers {
 TEST(NcclFaults, AFailureBetweenTheGathersReachesAll) {
     with_nccl_ranks(
         ranks,
-        [](thread_communicator& /*threads*/, nccl_communicator& comm, cudaStream_t stream) {
+        [](thread_communicator& threads, nccl_communicator& comm, cudaStream_t stream) {
             bench of;
             const on_device<std::uint64_t> offsets(std::vector<std::uint64_t>{0, n});
             const on_device<located<std::int64_t>> least(1);
@@ -61,9 +61,11 @@ TEST(NcclFaults, AFailureBetweenTheGathersReachesAll) {
                     comm.rank() == 1 ? call(plain.with(memory).over(comm)) : call(plain.over(comm));
                     comm.check_enqueued(stream);
                 });
-                EXPECT_EQ(memory.done, comm.rank() == 1);
-                EXPECT_EQ(got.is_of_rank, comm.rank() != 1);
-                expect_words(got, comm.rank() == 1 ? "no memory" : "rank 1 failed: no memory");
+                std::array<bool, ranks> done{};
+                threads.all_gather(&memory.done, done.data(), sizeof(bool), "done");
+                EXPECT_TRUE(done[1] || comm.boxes().is_open());
+                EXPECT_EQ(got.is_of_rank, done[1] && comm.rank() != 1);
+                expect_words(got, !done[1] ? "" : comm.rank() == 1 ? "no memory" : "rank 1 failed: no memory");
                 of.expect_usable(plain.over(comm));
             };
             check([&](const auto& on) { transform_reduce(on, of.ints.data(), n, of.place.data(), times_index{}); });
@@ -92,6 +94,10 @@ TEST(NcclFaults, ADifferenceIsReportedOnce) {
                 transform_reduce(on, of.ints.data(), n, of.place.data(), times_index{}, op);
             };
             comm.rank() == 2 ? call(maximum{}) : call(sum{});
+            if (!memory.done) {
+                EXPECT_TRUE(comm.boxes().is_open());
+                between = what_throws([&] { comm.check_enqueued(stream); });
+            }
             EXPECT_TRUE(between.is_of_rank);
             expect_words(between, "rank 2 has another operation");
             EXPECT_EQ(what_throws([&] { comm.check_enqueued(stream); }).message, "");
@@ -139,7 +145,7 @@ TEST(NcclFaults, EachLaunchOfAGraphReportsWhatDiffers) {
         std::chrono::seconds(60));
 }
 
-// Rank 1's stream is held up until all have given up, or for a minute.
+// Rank 1's stream is held up until all have given up, or for five seconds: NCCL's abort waits for the streams of its device.
 TEST(NcclFaults, ARankThatIsLateEndsTheOthersInTime) {
     with_nccl_ranks(
         ranks,
@@ -152,7 +158,7 @@ TEST(NcclFaults, ARankThatIsLateEndsTheOthersInTime) {
                               stream,
                               [](void* user) {
                                   const auto& is_open = *static_cast<std::atomic<bool>*>(user);
-                                  for (int k = 0; k < 6000 && !is_open; ++k) {
+                                  for (int k = 0; k < 500 && !is_open; ++k) {
                                       std::this_thread::sleep_for(std::chrono::milliseconds(10));
                                   }
                               },
@@ -187,26 +193,22 @@ ncclComm_t comm_of_threads(thread_communicator& threads) {
     return comm;
 }
 
-// Rank 1 aborts its communicator, or ends by an exception, while the others are in a call, or in a graph with one.
+// Rank 1 aborts its communicator, or ends by an exception, while the others are in a call, or in a graph with one. The stand-in
+// tells them; NCCL does not, so that their time limit passes.
 TEST(NcclFaults, ARankThatHasGoneEndsTheOthers) {
+    constexpr std::chrono::seconds limit(5);
     for (const bool aborts : {false, true}) {
         for (const bool in_graph : {false, true}) {
-            thread_ranks group(ranks, std::chrono::seconds(100));
-            int devices = 1;
-            ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
-            group.run([&](thread_communicator& threads) {
-                ASSERT_EQ(cudaSetDevice(threads.rank() % devices), cudaSuccess);
-                cudaStream_t stream = nullptr;
-                ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+            with_gpu_ranks(ranks, [&](thread_communicator& threads, cudaStream_t stream) {
                 bench of;
                 ncclComm_t raw = nullptr;
                 const thrown got = what_throws([&] {
                     std::optional<nccl_communicator> made;
                     if (aborts) {
                         raw = comm_of_threads(threads);
-                        made.emplace(raw, stream, std::chrono::seconds(60));
+                        made.emplace(raw, stream, limit);
                     } else {
-                        made.emplace(threads, stream, std::chrono::seconds(60));
+                        made.emplace(threads, stream, limit);
                     }
                     nccl_communicator& comm = *made;
                     const auto on = gpu{stream}.over(comm);
@@ -229,12 +231,11 @@ TEST(NcclFaults, ARankThatHasGoneEndsTheOthers) {
                         comm.check_enqueued(stream);
                     }
                 });
-                EXPECT_EQ(got.is_of_communicator, threads.rank() != 1) << got.message;
+                EXPECT_EQ(got.is_of_communicator || got.is_late, threads.rank() != 1) << got.message;
                 if (!in_graph) { // what follows in a graph runs on what is in the memory
                     EXPECT_EQ(of.total.read()[0], -1.0);
                 }
                 EXPECT_EQ(raw == nullptr ? ncclSuccess : ncclCommDestroy(raw), ncclSuccess);
-                EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
             });
         }
     }

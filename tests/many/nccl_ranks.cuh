@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdlib>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -11,21 +13,30 @@
 
 namespace warpfold::tests {
 
-// Calls work(threads, comm, stream) in a thread for each rank. `limit`: of the communicator of NCCL.
+// Calls work(threads, stream) in a thread for each rank, on its GPU.
 template <class Work>
-void with_nccl_ranks(int ranks, const Work& work, time_limit limit = time_limit{0}) {
+void with_gpu_ranks(int ranks, const Work& work) {
     thread_ranks group(ranks, std::chrono::seconds(100));
     int devices = 1;
     ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
+    if (const char* const asked = std::getenv("SOFTGPU_DEVICES")) {
+        ASSERT_EQ(std::to_string(devices), asked);
+    }
     group.run([&](thread_communicator& threads) {
         ASSERT_EQ(cudaSetDevice(threads.rank() % devices), cudaSuccess);
         cudaStream_t stream = nullptr;
         ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-        {
-            nccl_communicator comm(threads, stream, limit);
-            work(threads, comm, stream);
-        }
+        work(threads, stream);
         EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    });
+}
+
+// Calls work(threads, comm, stream) likewise. `limit`: of the communicator of NCCL.
+template <class Work>
+void with_nccl_ranks(int ranks, const Work& work, time_limit limit = time_limit{0}) {
+    tests::with_gpu_ranks(ranks, [&](thread_communicator& threads, cudaStream_t stream) {
+        nccl_communicator comm(threads, stream, limit);
+        work(threads, comm, stream);
     });
 }
 

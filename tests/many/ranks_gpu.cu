@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/library/device_array.hpp"
+#include "tests/many/nccl_ranks.cuh"
 #include "tests/many/primitives.hpp"
 #include "warpfold/convolve.cuh"
 #include "warpfold/exact_moments.cuh"
@@ -31,14 +32,7 @@ namespace {
 // Calls work(comm) in a thread for each rank, with the GPUs in turn.
 template <class Work>
 void with_ranks(int ranks, const Work& work) {
-    thread_ranks group(ranks, std::chrono::seconds(100));
-    int devices = 1;
-    ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
-    if (const char* const asked = std::getenv("SOFTGPU_DEVICES")) {
-        ASSERT_EQ(std::to_string(devices), asked);
-    }
-    group.run([&](thread_communicator& threads) {
-        ASSERT_EQ(cudaSetDevice(threads.rank() % devices), cudaSuccess);
+    tests::with_gpu_ranks(ranks, [&](thread_communicator& threads, cudaStream_t /*stream*/) {
         nccl_communicator comm(threads);
         work(comm);
     });
@@ -156,8 +150,8 @@ __global__ void write_nowhere(float* nowhere) { *nowhere = 1; }
 TEST(Nccl, ADeviceThatFailsIsReportedAtEveryRank) {
     int devices = 1;
     ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
-    if (devices < 3) {
-        GTEST_SKIP() << "each rank needs a device of its own";
+    if (devices < 3 || std::getenv("SOFTGPU_DEVICES") == nullptr) {
+        GTEST_SKIP() << "each rank needs a device of its own, which the process can use afterwards";
     }
     thread_ranks group(3, std::chrono::seconds(100));
     group.run([&](thread_communicator& threads) {

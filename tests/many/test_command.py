@@ -168,12 +168,15 @@ class Ranks(unittest.TestCase):
         ranks, each = 4, 2**18
         path = self.folder / "bytes"
         # The second element: how often a rank has begun to read its part when the file ends there.
-        calls = [(["scan"], 1), (["scan", "--reverse"], 1), (["sum"], 1), (["histogram"], 1),
-                 (["histogram"], 2), (["scan"], 2), (["scan", "--reverse"], 2), (["scan", "--out", "/dev/null"], 2)]
+        calls = [(["scan"], 1), (["scan", "--reverse"], 1), (["sum"], 1), (["histogram"], 1), (["reduce"], 1),
+                 (["histogram"], 2), (["scan"], 2), (["scan", "--reverse"], 2), (["scan", "--out", "/dev/null"], 2),
+                 (["reduce"], 2)]
         for call, times in calls:
             for rank in range(ranks):
                 if call[0] == "scan" and times == 2 and rank == (0 if "--reverse" in call else ranks - 1):
                     continue  # it reads its part once
+                if call[0] == "reduce" and times == 2 and rank != 0:
+                    continue  # the first one looks whether the sum is too large
                 path.write_bytes(bytes(ranks * each))
                 header = 1 if rank == 0 else 0
                 answer = run(*MPIRUN, str(ranks), "env", f"LD_PRELOAD={SHORTER}", f"SHORTER_FILE={path}",
@@ -182,6 +185,16 @@ class Ranks(unittest.TestCase):
                 with self.subTest(call=call, times=times, rank=rank):
                     self.assertEqual(path.stat().st_size, rank * each, "it became shorter")
                     self.expect_one_line(answer, "it became shorter while it was read")
+
+    def test_an_image_that_becomes_shorter_is_one_line(self):
+        path, mask = self.folder / "bytes", self.file("mask", "i", [1, 2, 1])
+        for ranks in ([], [*MPIRUN, "3"]):  # each reads all of it, 2^20 bytes at a time
+            path.write_bytes(bytes(2**21))
+            answer = run(*ranks, "env", f"LD_PRELOAD={SHORTER}", f"SHORTER_FILE={path}", f"SHORTER_AT={2**20}",
+                         "SHORTER_TIMES=1", TOOL, "convolve", "--type", "int32", "--mask", mask, str(path),
+                         "--device", "host")
+            self.assertEqual(path.stat().st_size, 2**20)
+            self.expect_one_line(answer, "it became shorter while it was read")
 
     @unittest.skipUnless(GPU, "built without nvcc")
     def test_all_gpus(self):

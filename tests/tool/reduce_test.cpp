@@ -84,6 +84,13 @@ TEST_F(reduce, takes_names_that_look_like_options_or_commands) {
     EXPECT_EQ(run_command({"reduce", "--", "-x.npy"}, here).out, "7\n");
 }
 
+TEST_F(reduce, reads_standard_input_and_small_chunks) {
+    const surroundings here{.environment = {}, .folder = {}, .output = {}, .input = bytes_of<double>({1.5, 2.25})};
+    EXPECT_EQ(run_command({"reduce", "-", "--type", "double"}, here).out, "3.75\n");
+    std::vector<std::int32_t> values(600'000, 5'000); // over 2^31, so that it is read twice
+    EXPECT_EQ(run({npy<std::int32_t>("a.npy", "<i4", "(600000,)", values), "--chunk", "1000"}).out, "-1294967296\n");
+}
+
 TEST_F(reduce, gives_an_empty_array_its_identity_or_says_that_it_has_none) {
     const std::string empty = npy<float>("empty.npy", "<f4", "(0, 5)", {});
     EXPECT_EQ(run({empty}).out, "0\n");

@@ -81,10 +81,6 @@ void add_array_options(CLI::App& app, array_options& options, const char* types)
     add_software_options(app, options.device);
 }
 
-std::unique_ptr<report::array_file> open_array(const std::string& path, const array_options& options) {
-    return opened<report::array_file>(path, options);
-}
-
 array_input::array_input(std::string path, const array_options& options)
     : path_(std::move(path)), reader_(opened<report::array_reader>(path_, options)) {}
 

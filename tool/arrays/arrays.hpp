@@ -35,12 +35,10 @@ struct array_options {
 };
 void add_array_options(CLI::App& app, array_options& options, const char* types = array_type_names);
 
-// Throws usage_error for an unknown type, failure for a file that holds no array; the message names the file.
-[[nodiscard]] std::unique_ptr<report::array_file> open_array(const std::string& path, const array_options& options);
-
-// The same for a file that is read part by part, of any size; "-" is standard input.
+// A file that is read part by part, of any size; "-" is standard input.
 class array_input final : public calls::array_source {
 public:
+    // Throws usage_error for an unknown type, failure for a file that holds no array; the message names the file.
     array_input(std::string path, const array_options& options);
 
     [[nodiscard]] const report::array_layout& layout() const noexcept { return reader_->layout(); }

@@ -65,11 +65,10 @@ struct sum_request {
 
 enum class operation { sum, product, minimum, maximum, largest_magnitude };
 
-// n elements of int32, int64, float or double, reduced in their own type; integers wrap.
+// Elements of int32, int64, float or double, reduced in their own type; integers wrap.
 struct reduce_request {
-    array_type type = array_type::int32;
-    const void* in = nullptr;
-    std::uint64_t n = 0;
+    const array_source& in;
+    passage how;
     operation op = operation::sum;
 };
 

@@ -2,10 +2,10 @@
 // Exact sums and products of integers, as far as is needed to tell whether they fit.
 #include "tool/arrays/exact_integer.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
+
+#include "tool/arrays/family.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -13,53 +13,53 @@ namespace {
 __extension__ using wide = __int128; // n < 2^64 elements of 64 bits do not fill it
 
 template <class Integer>
-bool sum_wraps(std::span<const Integer> values) {
+bool sum_wraps(const calls::array_source& in) {
     wide sum = 0;
-    for (const Integer value : values) {
-        sum += value;
-    }
+    calls::each_chunk(in, [&](std::uint64_t, std::uint64_t count, const auto& x) {
+        for (std::uint64_t k = 0; k < count; ++k) {
+            sum += static_cast<Integer>(x[k]);
+        }
+    });
     return sum < std::numeric_limits<Integer>::min() || sum > std::numeric_limits<Integer>::max();
 }
 
 template <class Integer>
-bool product_wraps(std::span<const Integer> values) {
-    if (std::find(values.begin(), values.end(), Integer{0}) != values.end()) {
-        return false;
-    }
+bool product_wraps(const calls::array_source& in) {
     // Without a zero the magnitude never shrinks, so what once is beyond the type stays there. The negative limit is
     // one larger than the positive one, and can still come back by a sign only if it stands alone.
     constexpr wide least = std::numeric_limits<Integer>::min();
     wide product = 1;
-    for (const Integer value : values) {
-        product *= value;
-        if (product < least || product > -least) {
-            return true;
+    bool has_zero = false, is_beyond = false;
+    calls::each_chunk(in, [&](std::uint64_t, std::uint64_t count, const auto& x) {
+        for (std::uint64_t k = 0; k < count; ++k) {
+            const auto value = static_cast<Integer>(x[k]);
+            has_zero = has_zero || value == 0;
+            if (!is_beyond) {
+                product *= value;
+                is_beyond = product < least || product > -least;
+            }
         }
-    }
-    return product == -least;
+    });
+    return !has_zero && (is_beyond || product == -least);
 }
 
 template <class Integer>
-std::optional<bool> wraps(calls::operation op, const void* data, std::uint64_t n) {
-    const std::span values(static_cast<const Integer*>(data), n);
-    if (op == calls::operation::sum) {
-        return sum_wraps(values);
+std::optional<bool> wraps(const calls::array_source& in, calls::operation op) {
+    switch (op) {
+    case calls::operation::sum: return sum_wraps<Integer>(in);
+    case calls::operation::product: return product_wraps<Integer>(in);
+    default: return std::nullopt;
     }
-    if (op == calls::operation::product) {
-        return product_wraps(values);
-    }
-    return std::nullopt;
 }
 
 } // namespace
 
-std::optional<bool> does_wrap(report::array_type type, calls::operation op, const void* data, std::uint64_t n) {
-    switch (type) {
-    case report::array_type::int32: return wraps<std::int32_t>(op, data, n);
-    case report::array_type::int64: return wraps<std::int64_t>(op, data, n);
-    default: break;
+std::optional<bool> does_wrap(const calls::array_source& in, calls::operation op) {
+    switch (in.type()) {
+    case report::array_type::int32: return wraps<std::int32_t>(in, op);
+    case report::array_type::int64: return wraps<std::int64_t>(in, op);
+    default: return std::nullopt;
     }
-    return std::nullopt;
 }
 
 } // namespace warpfold::tool

@@ -2,17 +2,14 @@
 // Whether an integer reduction overflows: the device computes modulo 2^32 or 2^64, and its user should know.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
-#include "report/array_file.hpp"
 #include "tool/arrays/calls.hpp"
 
 namespace warpfold::tool {
 
-// Whether the exact sum or product of n elements lies outside their type; empty for other operations and types.
-// Linear in n, on one core.
-[[nodiscard]] std::optional<bool> does_wrap(report::array_type type, calls::operation op, const void* data,
-                                            std::uint64_t n);
+// Whether the exact sum or product of the elements lies outside their type; empty for other operations and types.
+// Reads them once, on one core.
+[[nodiscard]] std::optional<bool> does_wrap(const calls::array_source& in, calls::operation op);
 
 } // namespace warpfold::tool

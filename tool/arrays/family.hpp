@@ -2,10 +2,12 @@
 // From a type that is known at run time to a type of C++.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "tool/arrays/calls.hpp"
 #include "warpfold/detail/chunked/plan.hpp"
@@ -72,6 +74,19 @@ auto with_source(const array_source& in, const Work& work) {
         return work(
             source_of<std::remove_cvref_t<decltype(view)>>{in, static_cast<unsigned>(report::size_of(in.type()))});
     });
+}
+
+// work(first, count, x), x as of with_elements, of the elements from `first` on; in order, chunk by chunk, up to all.
+template <class Work>
+void each_chunk(const array_source& in, const Work& work) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 18;
+    const std::uint64_t n = in.size();
+    std::vector<std::uint64_t> memory(std::min(most, n) * report::size_of(in.type()) / 8 + 1);
+    for (std::uint64_t first = 0; first < n; first += most) {
+        const std::uint64_t count = std::min(most, n - first);
+        in.read(first, memory.data(), count);
+        with_elements(in.type(), memory.data(), [&](const auto& x) { work(first, count, x); });
+    }
 }
 
 template <class A>

@@ -9,10 +9,11 @@
 #include <type_traits>
 
 #include "tool/arrays/calls_over.hpp"
+#include "tool/arrays/family.hpp"
 #include "tool/arrays/value_text.hpp"
+#include "warpfold/chunked.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/operation.hpp"
-#include "warpfold/reduce.hpp"
 
 namespace warpfold::calls {
 
@@ -57,29 +58,22 @@ struct reduction {
     operation op;
 };
 
-template <class T, class Memory>
-std::string reduce_elements(memory_over<Memory>& memory, const reduce_request& q) {
-    const reduction<T> by{q.op};
-    if (q.n == 0) {
-        return value_text(by.identity_of());
-    }
-    return memory.together("reduce", q.type, q.n, static_cast<std::uint64_t>(q.op), [&] {
-        const share part(q.n, memory.comm());
-        const auto* const mine =
-            static_cast<const T*>(memory.in(static_cast<const T*>(q.in) + part.first, part.count * sizeof(T)));
-        return value_text(reduce(memory.on(), mine, part.count, by, by.identity_of()));
-    });
-}
-
 template <class Memory>
-std::string run_reduce(memory_over<Memory>& memory, const reduce_request& q) {
-    switch (q.type) {
-    case array_type::int32: return reduce_elements<std::int32_t>(memory, q);
-    case array_type::int64: return reduce_elements<std::int64_t>(memory, q);
-    case array_type::float32: return reduce_elements<float>(memory, q);
-    case array_type::float64: return reduce_elements<double>(memory, q);
-    default: throw std::logic_error("an element type that reduce does not take");
-    }
+std::string run_reduce(const memory_over<Memory>& memory, const reduce_request& q) {
+    return memory.together("reduce", q.in.type(), q.in.size(), static_cast<std::uint64_t>(q.op), [&] {
+        return with_source(part_source(q.in, memory.comm()), [&](const auto& source) -> std::string {
+            using A = typename std::remove_cvref_t<decltype(source)>::element;
+            if constexpr (std::is_unsigned_v<A>) {
+                throw std::logic_error("an element type that reduce does not take");
+            } else {
+                const reduction<A> by{q.op};
+                const A value = chunked_reduce(memory.on(), source, by, by.identity_of(), memory.options(q.how));
+                // Of int32 what is left modulo 2^32.
+                return q.in.type() == array_type::int32 ? value_text(static_cast<std::int32_t>(value))
+                                                        : value_text(value);
+            }
+        });
+    });
 }
 
 } // namespace warpfold::calls

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `warpfold convolve FILE --mask FILE`: filters an array or images.
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,11 +47,11 @@ int number_of(const Names& names, const std::string& name, const char* option, c
 }
 
 template <class To>
-std::vector<To> converted(const report::array_file& array) {
-    std::vector<To> values(array.layout().count);
-    calls::with_elements(array.layout().type, array.data(), [&](const auto& in) {
-        for (std::size_t k = 0; k < values.size(); ++k) {
-            values[k] = static_cast<To>(in[k]);
+std::vector<To> converted(const array_input& array) {
+    std::vector<To> values(array.size());
+    calls::each_chunk(array, [&](std::uint64_t first, std::uint64_t count, const auto& in) {
+        for (std::uint64_t k = 0; k < count; ++k) {
+            values[first + k] = static_cast<To>(in[k]);
         }
     });
     return values;
@@ -64,18 +65,18 @@ int run_convolve(const convolve_options& o) {
     q.border = number_of(borders, o.border, "--border", "zero, clamp, mirror, wrap");
     q.which = number_of(sizes, o.size, "--size", "same, full, valid");
     q.turned = !o.correlate;
-    const auto array = open_array(o.file, o.array);
-    const auto mask_file = open_array(o.mask, o.array);
-    const std::vector<std::uint64_t>& mask_shape = mask_file->layout().shape;
-    std::vector<std::uint64_t> shape = array->layout().shape;
-    if (mask_shape.empty() || mask_shape.size() > 2 || mask_file->layout().count == 0) {
+    const array_input array(o.file, o.array);
+    const array_input mask_file(o.mask, o.array);
+    const std::vector<std::uint64_t>& mask_shape = mask_file.layout().shape;
+    std::vector<std::uint64_t> shape = array.layout().shape;
+    if (mask_shape.empty() || mask_shape.size() > 2 || mask_file.layout().count == 0) {
         throw failure(fmt::format("{}: a mask has one dimension or two, and is not empty", report::printable(o.mask)));
     }
     if (shape.size() < mask_shape.size()) {
         throw failure(fmt::format("{}: the mask has {} dimension{}, the array {}", report::printable(o.file),
                                   mask_shape.size(), mask_shape.size() == 1 ? "" : "s", shape.size()));
     }
-    const std::vector<double> mask = converted<double>(*mask_file);
+    const std::vector<double> mask = converted<double>(mask_file);
     q.mask = mask.data();
     q.mask_width = mask_shape.back();
     q.mask_height = mask_shape.size() == 2 ? mask_shape.front() : 1;
@@ -96,11 +97,11 @@ int run_convolve(const convolve_options& o) {
     const std::unique_ptr<calls::target> chosen = choose_target(o.array);
     calls::target& target = *chosen;
     result_place place(target.has_results() ? o.out : std::nullopt);
-    q.is_double = !fits_float(array->layout().type);
+    q.is_double = !fits_float(array.type());
     result_array result(q.is_double ? report::array_type::float64 : report::array_type::float32, shape);
     q.out = result.data();
-    const std::vector<float> floats = q.is_double ? std::vector<float>{} : converted<float>(*array);
-    const std::vector<double> doubles = q.is_double ? converted<double>(*array) : std::vector<double>{};
+    const std::vector<float> floats = q.is_double ? std::vector<float>{} : converted<float>(array);
+    const std::vector<double> doubles = q.is_double ? converted<double>(array) : std::vector<double>{};
     q.in = q.is_double ? static_cast<const void*>(doubles.data()) : floats.data();
     {
         progress line;

@@ -98,15 +98,16 @@ void set_range(calls::histogram_request& q, const histogram_options& o, calls::t
 // The edges of --edges in the samples' family, sorted and at least two.
 template <class A>
 std::vector<A> edges_of(const histogram_options& o) {
-    const auto file = open_array(*o.edges, o.array);
-    std::vector<A> edges(file->layout().count);
-    calls::with_elements(file->layout().type, file->data(), [&](const auto& in) {
-        for (std::size_t k = 0; k < edges.size(); ++k) {
-            edges[k] = static_cast<A>(in[k]);
-            using E = std::remove_cvref_t<decltype(in[k])>;
-            if (static_cast<E>(edges[k]) != in[k] || (std::is_integral_v<E> && (edges[k] < A{}) != (in[k] < E{}))) {
+    const array_input file(*o.edges, o.array);
+    std::vector<A> edges(file.size());
+    calls::each_chunk(file, [&](std::uint64_t first, std::uint64_t count, const auto& in) {
+        for (std::uint64_t j = 0; j < count; ++j) {
+            const std::uint64_t k = first + j;
+            edges[k] = static_cast<A>(in[j]);
+            using E = std::remove_cvref_t<decltype(in[j])>;
+            if (static_cast<E>(edges[k]) != in[j] || (std::is_integral_v<E> && (edges[k] < A{}) != (in[j] < E{}))) {
                 throw failure(fmt::format("{}: the edge {} is no value of the samples' type",
-                                          report::printable(*o.edges), in[k]));
+                                          report::printable(*o.edges), in[j]));
             }
             if (k != 0 && edges[k] < edges[k - 1]) {
                 throw failure(fmt::format("{}: the edges are not sorted", report::printable(*o.edges)));

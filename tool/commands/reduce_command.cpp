@@ -17,6 +17,7 @@
 #include "tool/arrays/exact_integer.hpp"
 #include "tool/command.hpp"
 #include "tool/console.hpp"
+#include "tool/progress.hpp"
 
 namespace warpfold::tool {
 namespace {
@@ -53,7 +54,7 @@ calls::operation parse_operation(const std::string& text) {
     throw usage_error(fmt::format("--op: '{}' is none of {}", text, operation_names));
 }
 
-// --type; open_array() knows more types.
+// --type; array_input knows more types.
 void check_type(const reduce_options& o) {
     const auto type = o.array.type ? report::array_type_named(*o.array.type) : std::nullopt;
     if (o.array.type && (!type || !is_reducible(*type))) {
@@ -69,12 +70,12 @@ report::json value_of(array_type type, const std::string& text) {
     }
 }
 
-report::json json_of(const reduce_options& o, const report::array_file& array, const std::string& device,
+report::json json_of(const reduce_options& o, const array_input& array, const std::string& device,
                      const std::string& value, const std::optional<bool>& wrapped) {
     const report::array_layout& layout = array.layout();
     report::json out;
     out["file"] = o.file;
-    out["format"] = array.npy() ? "npy" : "raw";
+    out["format"] = layout.data_offset != 0 ? "npy" : "raw";
     out["shape"] = layout.shape;
     out["n"] = layout.count;
     out["type"] = report::name_of(layout.type);
@@ -88,13 +89,13 @@ report::json json_of(const reduce_options& o, const report::array_file& array, c
 int run_reduce(const reduce_options& o) {
     const calls::operation op = parse_operation(o.op);
     check_type(o);
-    const auto array = open_array(o.file, o.array);
-    const auto& [type, count] = std::pair(array->layout().type, array->layout().count);
+    const array_input array(o.file, o.array);
+    const array_type type = array.type();
     if (!is_reducible(type)) {
         throw failure(fmt::format("{}: elements of type {} cannot be reduced ({} can)", report::printable(o.file),
                                   report::name_of(type), type_names));
     }
-    if (count == 0 && op != calls::operation::sum && op != calls::operation::product) {
+    if (array.size() == 0 && op != calls::operation::sum && op != calls::operation::product) {
         throw failure(fmt::format("{}: the array is empty, and has no {}", report::printable(o.file), o.op));
     }
     const std::unique_ptr<calls::target> chosen = choose_target(o.array);
@@ -103,16 +104,19 @@ int run_reduce(const reduce_options& o) {
     if (o.json && o.json != "-" && target.has_results()) {
         file.emplace(*o.json);
     }
-    const std::string value = target.reduce({type, array->data(), count, op});
+    const std::string value = [&] {
+        progress line;
+        return target.reduce({array, passage_of(o.array, line, o.file), op});
+    }();
     if (!target.has_results()) {
         return 0;
     }
-    const auto wrapped = does_wrap(type, op, array->data(), count);
+    const auto wrapped = does_wrap(array, op);
     if (wrapped.value_or(false)) {
         complain(fmt::format("note: the exact {} is more than {} holds; this is its remainder modulo 2^{}", o.op,
                              report::name_of(type), 8 * report::size_of(type)));
     }
-    const std::string facts = report::text_of(json_of(o, *array, target.device(), value, wrapped));
+    const std::string facts = report::text_of(json_of(o, array, target.device(), value, wrapped));
     if (file) {
         file->commit(facts);
     }
@@ -125,13 +129,15 @@ int run_reduce(const reduce_options& o) {
 action add_reduce(CLI::App& app) {
     const auto o = std::make_shared<reduce_options>();
     app.add_option("FILE", o->file,
-                   "a .npy array (<i4, <i8, <f4 or <f8, C order, any shape), or raw little-endian elements")
+                   "a .npy array (<i4, <i8, <f4 or <f8, C order, any shape), or raw little-endian elements; - is "
+                   "standard input")
         ->required();
     app.add_option("--op", o->op, operation_names)->type_name("OP")->capture_default_str();
     app.add_option("--json", o->json,
                    "write the value and facts about the array to this file, or with - to standard output")
         ->type_name("FILE");
     add_array_options(app, o->array, type_names);
+    add_chunk_option(app, o->array);
     app.footer("Integers wrap in their own type; min and max ignore NaN. Sums of float and double are rounded at every "
                "addition: warpfold sum rounds once.");
     return [o] { return run_reduce(*o); };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,12 @@ private:
     template <bool Line, class A, class T, class O, class Run>
     static void split(const target& on, const convolve_task<T, O>& task, std::int64_t kx, std::int64_t ky,
                       const char* call, const Run& run) {
+        if (on.comm->size() == 1) {
+            if (task.count != 0 && task.out_width != 0 && task.out_height != 0) {
+                run(task);
+            }
+            return;
+        }
         const std::int64_t lead = Line ? task.lead_x : task.lead_y, k = Line ? kx : ky;
         const std::int64_t mine = Line ? task.width : (task.width == 0 ? 0 : task.height);
         const auto settings = static_cast<std::uint64_t>(task.outside) * 2 + (Line ? 1 : 0);
@@ -95,13 +102,24 @@ private:
             on.on, mine == 0
                        ? 0
                        : static_cast<std::size_t>((units.before + units.after) * (Line ? 1 : task.width) * task.count));
-        exchange<Line>(on, task, units, halo.data(), call);
+        const std::int64_t inner = mine - units.before - units.after;
+        std::exception_ptr failure; // the other ranks wait for this one's samples all the same
+        exchange<Line>(on, task, units, halo.data(), call, [&]() noexcept {
+            try {
+                if (inner > 0 && task.count != 0) {
+                    run(piece_of<Line>(task, task.in, mine, task.pitch, task.distance, units.before, inner));
+                }
+            } catch (...) {
+                failure = std::current_exception();
+            }
+        });
+        if (failure != nullptr) {
+            std::rethrow_exception(failure);
+        }
         if (mine == 0 || task.count == 0) {
             return;
         }
-        const std::int64_t inner = mine - units.before - units.after;
         if (inner > 0) {
-            run(piece_of<Line>(task, task.in, mine, task.pitch, task.distance, units.before, inner));
             edge<Line>(on, task, units, halo.data(), 0, units.before, run);
             edge<Line>(on, task, units, halo.data(), mine - units.after, units.after, run);
         } else {
@@ -142,10 +160,11 @@ private:
         }
     }
 
-    // Sets the halo's units of each image: those before the part, then those behind it; leaves those that there are not.
-    template <bool Line, class T, class O>
+    // Sets the halo's units of each image: those before the part, then those behind it; leaves those that there are not. Calls
+    // interior() while samples are on their way.
+    template <bool Line, class T, class O, class Interior>
     static void exchange(const target& on, const convolve_task<T, O>& task, const halo_units& units, T* halo,
-                         const char* call) {
+                         const char* call, const Interior& interior) {
         const int me = on.comm->rank(), ranks = on.comm->size();
         const std::int64_t width = Line ? 1 : task.width, around = units.before + units.after;
         // What each rank needs of this one's units and this one of each rank's, in the order of need, and where that is.
@@ -191,7 +210,7 @@ private:
             out.push_back({static_cast<int>(q), sent.data() + sent_at[q], bytes(sent_at, q)});
             in.push_back({static_cast<int>(q), received.data() + received_at[q], bytes(received_at, q)});
         }
-        memory::exchange(on, out, in, call);
+        memory::exchange(on, out, in, call, interior);
         for (std::int64_t c = 0; c < task.count && units.count(me) != 0; ++c) {
             std::vector<std::int64_t> next(own.size());
             std::int64_t from = 0, to = 0, count = 0; // consecutive units of one rank

@@ -39,8 +39,11 @@ struct halo_memory {
     static void copy(const On& /*on*/, T* to, const T* from, std::int64_t n) {
         std::copy_n(from, n, to);
     }
+    // interior(): work on the target that needs nothing of what is received. It runs meanwhile where the target is a GPU.
+    template <class Interior>
     static void exchange(const over_ranks<On, Comm>& on, std::span<const message> sent,
-                         std::span<const message> received, const char* call) {
+                         std::span<const message> received, const char* call, const Interior& interior) {
+        interior();
         on.comm->exchange(sent, received, call);
     }
     // Calls run(elements) with the elements in the target's memory.

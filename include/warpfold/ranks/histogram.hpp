@@ -22,6 +22,14 @@ concept adds_on_device = requires(Comm& comm, Count* counts) {
     comm.add_on_device(counts, std::uint64_t{}, int{}, nullptr, "");
 };
 
+// Sums of few counts over ranks, in the order of a stream (ranks/nccl/histogram.cuh).
+template <class On, class Comm>
+struct enqueued_counts;
+template <class On, class Comm>
+concept adds_few_enqueued = requires(const over_ranks<On, Comm>& on) {
+    enqueued_counts<On, Comm>::fits(on, std::size_t{});
+};
+
 // Communicators that may take arrays of the device's memory, once the stream is done (mpi.cuh).
 template <class Comm, class Count>
 concept adds_in_place = requires(Comm& comm, Count* counts) {
@@ -51,11 +59,17 @@ struct histogram_engine<over_ranks<On, Comm>> {
     }
     template <class Work>
     static std::vector<std::uint64_t> values(const target& on, std::uint32_t bins, const Work& work, const char* call) {
+        const auto waiting = [&](std::uint64_t* counts) {
+            work(counts);
+            if constexpr (adds_few_enqueued<On, Comm>) {
+                on.comm->check_enqueued(on.on.stream, call);
+            }
+        };
         if (!on.has_result()) {
-            work(nullptr);
+            waiting(nullptr);
             return {};
         }
-        return histogram_engine<On>::values(on.on, bins, work, call);
+        return histogram_engine<On>::values(on.on, bins, waiting, call);
     }
 
 private:
@@ -74,6 +88,12 @@ private:
                 return;
             }
             const auto signature = detail::signature_of<element_t<In>, Count, Of>(call, on.root, bins, "bins");
+            if constexpr (adds_few_enqueued<On, Comm>) {
+                if (enqueued_counts<On, Comm>::fits(on, bins * sizeof(Count))) {
+                    enqueued_counts<On, Comm>::run(on, signature, n, counts, bins, mode == update::add, call, work);
+                    return;
+                }
+            }
             if constexpr (std::is_integral_v<Count> && adds_on_device<Comm, Count>) {
                 auto mine = memory::template allocate<Count>(on.on, bins);
                 on.comm->gather_beside(on.on.stream);

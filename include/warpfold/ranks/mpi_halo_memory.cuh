@@ -17,10 +17,12 @@ namespace detail {
 
 template <gpu_target On>
 struct halo_memory<On, mpi_communicator> : device_halo_memory<On> {
+    template <class Interior>
     static void exchange(const over_ranks<On, mpi_communicator>& on, std::span<const message> sent,
-                         std::span<const message> received, const char* call) {
+                         std::span<const message> received, const char* call, const Interior& interior) {
         if (on.comm->is_cuda_aware()) {
             WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.on.stream)); // MPI does not know streams
+            interior();
             on.comm->exchange_in_place(sent, received, call);
             return;
         }
@@ -38,6 +40,7 @@ struct halo_memory<On, mpi_communicator> : device_halo_memory<On> {
             memory::read(on.on, to.data(), static_cast<const unsigned char*>(one.data), one.bytes);
         });
         const auto in = staged(received, [](std::vector<unsigned char>&, const message&) {});
+        interior();
         on.comm->exchange(out, in, call);
         for (std::size_t k = 0; k < in.size(); ++k) {
             memory::write(on.on, static_cast<unsigned char*>(received[k].data),

@@ -7,12 +7,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "warpfold/detail/portable.hpp"
 #include "warpfold/ranks/target.hpp"
 
 namespace warpfold::detail {
 
 template <class X>
-X wrapping_sum(X a, X b) {
+WARPFOLD_HD constexpr X wrapping_sum(X a, X b) {
     if constexpr (std::is_integral_v<X>) {
         using bits = std::make_unsigned_t<X>;
         return static_cast<X>(static_cast<bits>(a) + static_cast<bits>(b));

@@ -3,8 +3,8 @@
 #include "tool/arrays/gpu/calls.hpp"
 #include "tool/arrays/gpu/memory.cuh"
 #include "tool/arrays/run_reduce.hpp"
+#include "warpfold/chunked.cuh"
 #include "warpfold/ranks.cuh"
-#include "warpfold/reduce.cuh"
 
 namespace warpfold::calls {
 
@@ -24,7 +24,7 @@ std::string gpu_name(const rank_setup& rank) {
 }
 
 std::string gpu_reduce(const rank_setup& rank, const reduce_request& q) {
-    memory_over<gpu_memory> memory(rank);
+    const memory_over<gpu_memory> memory(rank);
     return run_reduce(memory, q);
 }
 

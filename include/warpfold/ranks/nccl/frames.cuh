@@ -109,6 +109,10 @@ __global__ void __launch_bounds__(fold_frames_threads)
     detail::fold_frames(frames, ranks, to);
 }
 
+// Bytes of a rank in a second gather that needs no more: ranks that gather other things there still gather the same, and
+// their frames say in what they differ.
+inline constexpr std::size_t second_slot = 2048;
+
 // A frame that a kernel before has written.
 struct written_frame {
     __device__ const rank_frame* operator()() const { return at; }
@@ -151,6 +155,16 @@ struct in_frame {
     Result result;
 };
 
+// Gathers by mailboxes the frame that source(), called by a block, returns, and folds the frames, in one kernel.
+template <class On, class Comm, class Source, class Fold, class Out>
+void exchange_enqueued(const over_ranks<On, Comm>& on, const Source& source, const folded_frames<Fold, Out>& to,
+                       const char* call) {
+    on.comm->begin_gather(on.on.stream, call);
+    constexpr auto kernel = &exchange_frames_kernel<Source, Fold, Out>;
+    detail::pdl_launch(properties_of<kernel>(), kernel, 1, fold_frames_threads, 0, on.on.stream,
+                       on.comm->boxes().addresses(), source, to);
+}
+
 // write(mine) enqueues what writes this rank's frame, with everything in it. Then *out = fold(frames, ranks), at the
 // root or at every rank. write.source(), if it has that, enqueues what comes before and returns a frame that the
 // exchanging kernel makes itself.
@@ -159,19 +173,12 @@ void fold_enqueued(const over_ranks<On, Comm>& on, const Write& write, const Fol
                    std::uint64_t* all, const char* call, gather_order order = gather_order::only) {
     const folded_frames<Fold, Out> to{fold, out, all, on.comm->fault(), on.comm->next_place(on.on.stream, order)};
     if (on.comm->boxes().is_open()) {
-        const auto exchange = [&](const auto& source) {
-            using Source = std::remove_cvref_t<decltype(source)>;
-            on.comm->begin_gather(on.on.stream, call);
-            constexpr auto kernel = &exchange_frames_kernel<Source, Fold, Out>;
-            detail::pdl_launch(properties_of<kernel>(), kernel, 1, fold_frames_threads, 0, on.on.stream,
-                               on.comm->boxes().addresses(), source, to);
-        };
         if constexpr (requires { write.source(); }) {
-            exchange(write.source());
+            detail::exchange_enqueued(on, write.source(), to, call);
         } else {
             rank_frame* const mine = on.comm->boxes().own_frame();
             write(mine);
-            exchange(written_frame{mine});
+            detail::exchange_enqueued(on, written_frame{mine}, to, call);
         }
         return;
     }

@@ -19,7 +19,7 @@ public:
     ~gather_streams() {
         if (side_ != nullptr) {
             (void)cudaStreamDestroy(side_);
-            (void)cudaEventDestroy(begin_);
+            (void)cudaEventDestroy(mark_);
         }
     }
 
@@ -44,12 +44,17 @@ public:
             int least = 0, greatest = 0;
             WARPFOLD_CHECK_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
             WARPFOLD_CHECK_CUDA(cudaStreamCreateWithPriority(&side_, cudaStreamNonBlocking, greatest));
-            WARPFOLD_CHECK_CUDA(cudaEventCreateWithFlags(&begin_, cudaEventDisableTiming));
+            WARPFOLD_CHECK_CUDA(cudaEventCreateWithFlags(&mark_, cudaEventDisableTiming));
         }
         order(stream);
-        WARPFOLD_CHECK_CUDA(cudaEventRecord(begin_, stream));
-        WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(side_, begin_, 0));
+        WARPFOLD_CHECK_CUDA(cudaEventRecord(mark_, stream));
+        WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(side_, mark_, 0));
         is_beside_ = true;
+    }
+    // What `stream` gets from now on comes behind what the stream beside holds.
+    void end_beside(cudaStream_t stream) {
+        WARPFOLD_CHECK_CUDA(cudaEventRecord(mark_, side_));
+        WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(stream, mark_, 0));
     }
     // The stream for a gather that the host waits for: `usual`, or once the one beside.
     [[nodiscard]] cudaStream_t take(cudaStream_t usual) { return std::exchange(is_beside_, false) ? side_ : usual; }
@@ -57,7 +62,7 @@ public:
 private:
     std::optional<cudaStream_t> last_; // of the last gather, if there was one
     cudaStream_t side_ = nullptr;
-    cudaEvent_t begin_ = nullptr;
+    cudaEvent_t mark_ = nullptr;
     bool is_beside_ = false;
 };
 

@@ -6,6 +6,8 @@
 // 4 of the frame and 4 of the gather's number, so that neither fences nor flags are needed. The number is counted on the
 // device: a call may be in a graph. A place is written again two gathers later. By then its reader has taken part in the
 // gather between, so it has read the place.
+//
+// Behind the frames are places for longer values, counts, which are written in the same way.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -33,46 +35,81 @@ inline constexpr unsigned fold_frames_threads = 128;
 inline constexpr int most_mailboxes = 32;
 inline constexpr unsigned frame_lines = sizeof(rank_frame) / 8; // of 8 bytes, 16 in a mailbox
 
+inline constexpr std::size_t longest_counts = 16384; // bytes of a rank
+inline constexpr std::size_t count_lines = longest_counts / 8;
+
+// Lines of 16 bytes: the number of gathers; frame_lines a rank, twice; the rank's own frame; count_lines a rank, twice.
+struct mailbox_layout {
+    [[nodiscard]] __host__ __device__ std::size_t frame(unsigned gather, int rank) const {
+        return 1 + place(gather, rank) * frame_lines;
+    }
+    [[nodiscard]] __host__ __device__ std::size_t own_frame() const { return 1 + 2 * size() * frame_lines; }
+    [[nodiscard]] __host__ __device__ std::size_t counts(unsigned gather, int rank) const {
+        return own_frame() + sizeof(rank_frame) / sizeof(uint4) + place(gather, rank) * count_lines;
+    }
+    [[nodiscard]] __host__ __device__ std::size_t lines() const { return counts(1, ranks); }
+
+    [[nodiscard]] __host__ __device__ std::size_t size() const { return static_cast<std::size_t>(ranks); }
+    [[nodiscard]] __host__ __device__ std::size_t place(unsigned gather, int rank) const {
+        return (gather & 1) * size() + static_cast<std::size_t>(rank);
+    }
+
+    int ranks;
+};
+
 // The mailboxes of all ranks, at addresses of this one.
 struct mailbox_addresses {
-    uint4* of[most_mailboxes]; // line 0: the number of gathers; then frame_lines a rank, twice
+    uint4* of[most_mailboxes];
     int rank, ranks;
+
+    // The number of gathers that have ended.
+    [[nodiscard]] __device__ unsigned gathers() const { return static_cast<volatile uint4*>(of[rank])->x; }
+    [[nodiscard]] __device__ mailbox_layout layout() const { return {ranks}; }
 };
+
+__device__ inline void put_line(uint4* to, const uint2& word, unsigned gather) {
+    asm volatile("st.volatile.global.v4.u32 [%0], {%1, %3, %2, %3};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x),
+                 "r"(word.y), "r"(gather)
+                 : "memory");
+}
+// False if the line is not there yet.
+__device__ inline bool take_line(const uint4* from, uint2& word, unsigned gather) {
+    uint4 line{};
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(line.x), "=r"(line.y), "=r"(line.z), "=r"(line.w)
+                 : "l"(__cvta_generic_to_global(from))
+                 : "memory");
+    word = {line.x, line.z};
+    return line.y == gather && line.w == gather;
+}
+// Calls are_there() until it is true. False where *stop became other than 0 before that.
+template <class Are_there>
+__device__ bool wait_for_lines(const volatile int* stop, const Are_there& are_there) {
+    for (unsigned loads = 1; !are_there(); ++loads) {
+        if (loads % 4096 == 0 && *stop != 0) {
+            return false;
+        }
+    }
+    return true;
+}
 
 // By one block: writes this rank's frame to all mailboxes, and gathers those of all ranks. False in all threads where
 // *stop became other than 0 while a frame was missing.
 __device__ inline bool gather_from_mailboxes(const mailbox_addresses& boxes, const rank_frame* mine, rank_frame* all,
                                              const volatile int* stop) {
     uint4* const own = boxes.of[boxes.rank];
-    const auto ranks = static_cast<unsigned>(boxes.ranks);
-    const unsigned gather = static_cast<volatile uint4*>(own)->x + 1;
-    const unsigned half = 1 + (gather & 1) * ranks * frame_lines;
-    const auto* const from = reinterpret_cast<const uint2*>(mine);
-    for (unsigned k = threadIdx.x; k < ranks * frame_lines; k += blockDim.x) {
+    const auto lines = static_cast<unsigned>(boxes.ranks) * frame_lines;
+    const unsigned gather = boxes.gathers() + 1;
+    const std::size_t to = boxes.layout().frame(gather, boxes.rank), from = boxes.layout().frame(gather, 0);
+    for (unsigned k = threadIdx.x; k < lines; k += blockDim.x) {
         const unsigned peer = k / frame_lines, line = k % frame_lines;
-        const uint2 word = from[line];
-        uint4* const to = boxes.of[peer] + half + static_cast<unsigned>(boxes.rank) * frame_lines + line;
-        asm volatile("st.volatile.global.v4.u32 [%0], {%1, %3, %2, %3};" ::"l"(__cvta_generic_to_global(to)),
-                     "r"(word.x), "r"(word.y), "r"(gather)
-                     : "memory");
+        detail::put_line(boxes.of[peer] + to + line, reinterpret_cast<const uint2*>(mine)[line], gather);
     }
     bool stopped = false;
-    for (unsigned k = threadIdx.x; k < ranks * frame_lines && !stopped; k += blockDim.x) {
-        uint4 word{};
-        for (unsigned loads = 1;; ++loads) {
-            asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
-                         : "l"(__cvta_generic_to_global(own + half + k))
-                         : "memory");
-            if (word.y == gather && word.w == gather) {
-                break;
-            }
-            if (loads % 4096 == 0 && *stop != 0) {
-                stopped = true;
-                break;
-            }
-        }
-        reinterpret_cast<uint2*>(all)[k] = {word.x, word.z};
+    for (unsigned k = threadIdx.x; k < lines && !stopped; k += blockDim.x) {
+        uint2 word{};
+        stopped = !detail::wait_for_lines(stop, [&] { return detail::take_line(own + from + k, word, gather); });
+        reinterpret_cast<uint2*>(all)[k] = word;
     }
     if (__syncthreads_or(stopped) != 0) {
         return false;
@@ -121,8 +158,8 @@ public:
         comm_ = comm;
         addresses_.rank = rank;
         addresses_.ranks = ranks;
-        const std::size_t own_frame = (1 + 2 * static_cast<std::size_t>(ranks) * frame_lines) * sizeof(uint4);
-        const std::size_t bytes = (own_frame + sizeof(rank_frame) + 4095) / 4096 * 4096;
+        const mailbox_layout layout{ranks};
+        const std::size_t bytes = (layout.lines() * sizeof(uint4) + 4095) / 4096 * 4096;
         bool possible = ranks > 1 && ranks <= most_mailboxes && ncclTeamLsa(comm).nRanks == ranks &&
                         ncclMemAlloc(&memory_, bytes) == ncclSuccess &&
                         cudaMemsetAsync(memory_, 0, bytes, stream) == cudaSuccess;
@@ -132,7 +169,7 @@ public:
         possible = ncclCommWindowRegister(comm, memory_, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess &&
                    window_ != nullptr && find_addresses(stream);
         is_open_ = agree(possible);
-        own_ = reinterpret_cast<rank_frame*>(static_cast<unsigned char*>(memory_) + own_frame);
+        own_ = reinterpret_cast<rank_frame*>(static_cast<uint4*>(memory_) + layout.own_frame());
     }
     // Before the communicator is aborted: its memory stays.
     void abandon() {

@@ -4,6 +4,7 @@
 // (reproducible/tree.hpp), as many of each rank as any part can have.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -26,10 +27,9 @@ namespace detail {
 
 inline constexpr unsigned nodes_of_rank = 128;
 
-// Bytes of a rank's nodes in the second gather. One number for all values of up to 16 bytes: ranks whose values differ still
-// gather the same, and their frames say in what they differ.
+// Bytes of a rank's nodes in the second gather.
 template <class V>
-inline constexpr std::size_t nodes_slot = (sizeof(V) < 16 ? 16 : sizeof(V)) * nodes_of_rank;
+inline constexpr std::size_t nodes_slot = std::max(second_slot, sizeof(V) * nodes_of_rank);
 
 // The slots of all ranks.
 template <class V>
