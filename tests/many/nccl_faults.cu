@@ -235,7 +235,6 @@ TEST(NcclFaults, ARankThatHasGoneEndsTheOthers) {
                 if (!in_graph) { // what follows in a graph runs on what is in the memory
                     EXPECT_EQ(of.total.read()[0], -1.0);
                 }
-                EXPECT_EQ(raw == nullptr ? ncclSuccess : ncclCommDestroy(raw), ncclSuccess);
             });
         }
     }
