@@ -38,6 +38,13 @@ class ModelPlot(unittest.TestCase):
         self.assertAlmostEqual(x, float(first[1]), places=1)
         self.assertAlmostEqual(high, float(first[4]), places=1)
 
+    def test_a_ladder_is_asked_for_the_size_that_most_steps_have(self):
+        results, pages.RESULTS = pages.RESULTS, pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(setattr, pages, "RESULTS", results)
+        (pages.RESULTS / "ladders-h200.md").write_text("## memory\n\n" + "".join(
+            f"| {k} | title | {n} | right | 10.0 | 9.0 | – | – |\n" for k, n in enumerate(("64", "67", "64", "16", "16", "16"))))
+        self.assertEqual({c["asked"] for c in pages.of_ladders("h200")}, {64})
+
     def test_one_run_predicts_all_cards_of_a_problem(self):
         with tempfile.TemporaryDirectory() as folder:
             command = pathlib.Path(folder) / "warpfold"
