@@ -155,8 +155,8 @@ private:
             const double of_warp[] = {own_busy_ / warps};
             alone = std::max(cycles_together(static_cast<std::uint64_t>(warps), alone, of_warp) - own_busy_, 0.0);
         }
-        // A block alone on its multiprocessor has nobody before it: its data come as fast as one multiprocessor takes them, and the
-        // device's L2 and DRAM are bounds only.
+        // A block alone on its multiprocessor has nobody before it: its data come as fast as one multiprocessor takes
+        // them, and the device's L2 and DRAM are bounds only.
         const double way = real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor * share_;
         const double l2 = resident_ == 1 ? std::min(way, l2_cycles_) : l2_cycles_;
         const double dram = resident_ == 1 ? 0 : dram_cycles_;

@@ -133,7 +133,9 @@ void block_l1::touched(std::uint32_t warp, std::uint64_t line, unsigned sectors,
 traffic block_l1::ended() {
     behind_.take(waiting_);
     waiting_.clear();
-    behind_.note_last(last_passes_);
+    if (!last_passes_.empty()) {
+        behind_.note_last(last_passes_);
+    }
     return own_;
 }
 

@@ -12,7 +12,6 @@
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/launch.hpp"
 #include "softgpu/machine/module/loaded_module.hpp"
-#include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 #include "softgpu/machine/state/worker.hpp"
 #include "softgpu/machine/texture.hpp"
@@ -325,13 +324,16 @@ const instruction* before_texture(const instruction* i, std::byte* frame, warp* 
     std::uint64_t at[lanes] = {};
     lane_mask mask = 0;
     std::uint64_t bytes = 1;
+    const texture_descriptor* t = nullptr; // of the lane before, mostly the same
     each_lane(w->mask, [&](unsigned l) {
         std::uint64_t handle = 0;
         std::memcpy(&handle, lanes_at(frame, w, i->places[handle_at]) + l * sizeof handle, sizeof handle);
-        const auto* const t = reinterpret_cast<const texture_descriptor*>(handle);
-        if (handle % alignof(texture_descriptor) != 0 ||
-            !look_up_allocation(w->host, handle, sizeof(texture_descriptor), false) ||
-            t->mark != texture_descriptor::is_one || t->width == 0) {
+        if (reinterpret_cast<std::uint64_t>(t) != handle) {
+            const bool is_there = handle % alignof(texture_descriptor) == 0 &&
+                                  w->host->launch->memory->find(handle, sizeof(texture_descriptor)).has_value();
+            t = is_there ? reinterpret_cast<const texture_descriptor*>(handle) : nullptr;
+        }
+        if (t == nullptr || t->mark != texture_descriptor::is_one || t->width == 0) {
             return; // a fault, or nothing there
         }
         const auto along = [&](unsigned axis, std::uint32_t extent) {
