@@ -162,14 +162,21 @@ void step_runner::on_device(const step_definition& step, const sample& data, ste
     WARPFOLD_CUDA_CHECK(cudaMemset(where.out, 0x5a, std::max<std::size_t>(data.right.size(), 16)));
     std::vector<softgpu::observe::launch_record> launches;
     where.launches = where.software ? nullptr : &launches;
+    softgpu::observe::operation_log operations;
     {
         const launch_watch watch(where.software ? &launches : nullptr);
-        const operation_watch operations(ladder_.machine && where.software ? &out.operations.emplace() : nullptr);
+        const operation_watch watch_operations(where.software ? &operations : nullptr);
         step.run(where);
         stream_.synchronize();
     }
     where.launches = nullptr;
+    for (const auto& m : where.software ? predicted_machines() : std::vector<softgpu::observe::predicted_machine>{}) {
+        out.moves.emplace_back(m.card, softgpu::observe::seconds_of_moves(operations, m));
+    }
     if (ladder_.machine) {
+        if (where.software) {
+            out.operations = std::move(operations);
+        }
         add_timeline(step, where, out);
     }
     if (step.collect) {

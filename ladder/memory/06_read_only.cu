@@ -72,7 +72,7 @@ void run_texture(const engine::stage& on) {
         return;
     }
     const void* data = on.in[0];
-    if (on.software || reinterpret_cast<std::uintptr_t>(data) % texture_alignment != 0) {
+    if (reinterpret_cast<std::uintptr_t>(data) % texture_alignment != 0) {
         data = on.scratch; // the beginning of an allocation, which is aligned for textures
         WARPFOLD_CUDA_CHECK(
             cudaMemcpyAsync(on.scratch, on.in[0], 3 * on.n * sizeof(float), cudaMemcpyDeviceToDevice, on.stream));

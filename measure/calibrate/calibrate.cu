@@ -32,6 +32,7 @@ public:
         rates();
         lanes_that_meet();
         slices();
+        last_atomics();
         stores();
         texels();
         launches();
@@ -186,12 +187,12 @@ private:
         beside_["latency_dram_mixed"] = chain_through<level::past_l1>(beyond, beyond, some); // with misses of the TLB
     }
 
-    double read_rate(std::uint64_t bytes, unsigned passes) {
+    double read_rate(std::uint64_t bytes, unsigned passes, unsigned blocks) {
         const device_memory words(bytes);
         WARPFOLD_CUDA_CHECK(cudaMemset(words.data(), 1, bytes));
         const double took = seconds([&] {
-            read_past_l1<<<static_cast<unsigned>(2 * multiprocessors_), full_block, 0, stream_.handle()>>>(
-                static_cast<const uint4*>(words.data()), bytes / 16, passes, sink<std::uint32_t>());
+            read_past_l1<<<blocks, full_block, 0, stream_.handle()>>>(static_cast<const uint4*>(words.data()),
+                                                                      bytes / 16, passes, sink<std::uint32_t>());
         });
         return static_cast<double>(bytes) * passes / took;
     }
@@ -209,9 +210,12 @@ private:
 
     void rates() {
         const auto l2 = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
-        add("l2_bandwidth", read_rate(brief_ ? 1 << 16 : l2 / 4, brief_ ? 1 : 64) / 1e9);
+        const auto all = static_cast<unsigned>(2 * multiprocessors_);
+        add("l2_bandwidth", read_rate(brief_ ? 1 << 16 : l2 / 4, brief_ ? 1 : 64, all) / 1e9);
+        const double alone = read_rate(brief_ ? 1 << 16 : l2 / 16, brief_ ? 1 : 16, 1);
+        add("l2_multiprocessor", alone / (giga_hertz_ * 1e9));
         add("l2_requests", request_rate(brief_ ? 1 << 16 : l2 / 4, brief_ ? 1 : 64) / 1e9);
-        const double dram = read_rate(brief_ ? 1 << 18 : std::max<std::uint64_t>(16 * l2, 1 << 30), 1) / 1e9;
+        const double dram = read_rate(brief_ ? 1 << 18 : std::max<std::uint64_t>(16 * l2, 1 << 30), 1, all) / 1e9;
         add("dram_efficiency", dram / figures_["dram_bandwidth"].value);
         const unsigned words = brief_ ? 1 << 14 : 1 << 20;
         const device_memory at(words * 4);

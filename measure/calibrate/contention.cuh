@@ -126,6 +126,17 @@ __global__ void __launch_bounds__(full_block)
     }
 }
 
+// Each warp waits for so many cycles, then for its block; each thread then adds to a word of its own, of all blocks the same.
+__global__ void add_behind_barrier(std::uint32_t* words, unsigned long long cycles, bool adds) {
+    const unsigned long long start = clock64();
+    while (clock64() - start < cycles) {
+    }
+    __syncthreads();
+    if (adds) {
+        asm volatile("red.global.add.u32 [%0], %1;" ::"l"(&words[threadIdx.x]), "r"(1) : "memory");
+    }
+}
+
 // A full block fetches the same words of a texture again and again.
 __global__ void __launch_bounds__(full_block)
     texture_rate(cudaTextureObject_t texels, unsigned mask, unsigned rounds, interval* out, std::uint32_t* sink) {

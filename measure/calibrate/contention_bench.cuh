@@ -102,6 +102,25 @@ protected:
         }
     }
 
+    // Blocks that all run at the same time add to the same words behind a barrier. Beside the time of their work and of their
+    // additions alone: the sum says that one hides nothing of the other.
+    void last_atomics() {
+        const device_memory at(1024);
+        WARPFOLD_CUDA_CHECK(cudaMemset(at.data(), 0, at.bytes()));
+        const unsigned long long work = brief_ ? 100 : 20'000;
+        const auto blocks = static_cast<unsigned>(8 * multiprocessors_);
+        const auto took = [&](unsigned long long spun, bool adds) {
+            return seconds([&] {
+                add_behind_barrier<<<blocks, 256, 0, stream_.handle()>>>(static_cast<std::uint32_t*>(at.data()), spun,
+                                                                         adds);
+            });
+        };
+        const double nothing_done = took(0, false);
+        beside_["ns_work"] = (took(work, false) - nothing_done) * 1e9;
+        beside_["ns_last_atomics"] = (took(0, true) - nothing_done) * 1e9;
+        beside_["ns_work_then_last_atomics"] = (took(work, true) - nothing_done) * 1e9;
+    }
+
     // Stores of whole lines, of a word of each sector, and of a word of each line: to L2, and past it to DRAM.
     void stores() {
         const auto l2 = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));

@@ -50,6 +50,31 @@ struct texture_descriptor {
 // The geometries of tex: .1d, .2d, .3d, with layers, and cubes.
 enum class geometry : std::uint8_t { line, plane, space, lines, planes, cube, cubes };
 
+// `places` of an instruction: the handle, four results or values (nowhere: none), three coordinates, the layer, the
+// predicate that says that there is something (always), the level, and three slopes each along the two directions of an
+// image.
+enum : unsigned {
+    handle_at = 0,
+    values_at = 1,
+    coordinates_at = 5,
+    layer_at = 8,
+    resident_at = 9,
+    level_at = 10,
+    slopes_at = 11,
+};
+// Bits of its `more`: geometry, channel of tld4, integer coordinates, what a query asks, bytes of a value, values, and what
+// happens outside of a surface.
+enum : std::uint32_t {
+    geometry_bits = 7,
+    channel_shift = 3,
+    integer_coordinates = 32,
+    query_shift = 6,
+    bytes_shift = 10,
+    count_shift = 15,
+    clamps = 1u << 18,
+    gives_zero = 1u << 19,
+};
+
 // Linear light from a byte, with eight significant bits as texture units give it; an H200 is one step off for some.
 [[nodiscard]] float linear_light(std::uint32_t byte);
 

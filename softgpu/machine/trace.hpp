@@ -33,10 +33,13 @@ public:
     // The same of local memory: `line` is a word of the 32 lanes.
     virtual void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how) = 0;
     virtual void met(meeting what, unsigned times) = 0;
+    // All warps of the block have come to a barrier: what was touched so far lies in front of it.
+    virtual void passed_barrier() = 0;
     // The block is over. For each latency table of module::trace(): cycles along its longest chain of dependent
-    // instructions, where warps wait for each other at barriers and for words of shared memory. `polls`: what the counters
-    // have of loops that only wait.
-    virtual void ended(std::span<const double> cycles, const observe::counters& polls) = 0;
+    // instructions, where warps wait for each other at barriers and for words of shared memory; and those of them behind the
+    // last barrier. `polls`: what the counters have of loops that only wait.
+    virtual void ended(std::span<const double> cycles, std::span<const double> last,
+                       const observe::counters& polls) = 0;
 };
 
 class launch_trace {

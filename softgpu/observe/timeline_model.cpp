@@ -373,6 +373,17 @@ timeline model_of(const operation_log& log, const timeline_machine& machine, std
 
 timeline model_of(const operation_log& log, const timeline_machine& machine) { return model_of(log, machine, {}); }
 
+double seconds_of_moves(const operation_log& log, const predicted_machine& on) {
+    timeline_machine in_a_row = on.machine;
+    in_a_row.kernel_latency = on.launch_next;
+    double seconds = 0;
+    for (const operation_record& o : log.operations) {
+        const bool moves = o.on == engine::to_device || o.on == engine::to_host || o.on == engine::compute;
+        seconds += moves && o.blocks == 0 ? duration_of(o, in_a_row) : 0;
+    }
+    return seconds;
+}
+
 timeline model_of(const operation_log& log, const predicted_machine& on) {
     timeline out = model_of(log, on.machine, on.seconds);
     std::size_t by_rule = 0;

@@ -74,7 +74,7 @@ public:
     // multiprocessor. The chain of a multiprocessor's blocks has the first data's way.
     [[nodiscard]] double nanoseconds() const {
         const double device = own_is_slowest_ ? 0 : bounds_.front().nanoseconds;
-        const double fill = own_is_slowest_ || w_.total.global_load_requests == 0 ? 0 : load_ / c_.clock;
+        const double fill = own_is_slowest_ || t_.loads == 0 ? 0 : load_ / c_.clock;
         return launch_cost(c_, w_) + fill + std::max(own_cycles_ / c_.clock, device);
     }
     // The slowest; nullptr where nothing takes time.
@@ -86,6 +86,11 @@ private:
         if (cycles > 0) {
             bounds_.push_back({name, cycles / c_.clock});
         }
+    }
+
+    // A chain of these cycles with loads served by L1 and by DRAM.
+    [[nodiscard]] double between(double near, double far) const {
+        return near + (far - near) * (load_ - c_.latency_l1) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
     }
 
     void add_multiprocessor() {
@@ -136,8 +141,7 @@ private:
         }
         own_busy_ = slowest / own_blocks_;
         // The chain, as far as loads wait for L1, L2 and DRAM; once for each wave of blocks.
-        const double far = std::max(c_.latency_dram - c_.latency_l1, 1.0);
-        path_ = w_.path_near + (w_.path_far - w_.path_near) * (load_ - c_.latency_l1) / far;
+        path_ = between(w_.path_near, w_.path_far);
         add("latency", path_ * std::ceil(own_blocks_ / real(resident_)));
     }
 
@@ -151,10 +155,20 @@ private:
             const double of_warp[] = {own_busy_ / warps};
             alone = std::max(cycles_together(static_cast<std::uint64_t>(warps), alone, of_warp) - own_busy_, 0.0);
         }
-        const double busy[] = {own_busy_, l2_cycles_ / own_blocks_, dram_cycles_ / own_blocks_};
+        // A block alone on its multiprocessor has nobody before it: its data come as fast as one multiprocessor takes
+        // them, and the device's L2 and DRAM are bounds only.
+        const double way = real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor * share_;
+        const double l2 = resident_ == 1 ? std::min(way, l2_cycles_) : l2_cycles_;
+        const double dram = resident_ == 1 ? 0 : dram_cycles_;
+        const double busy[] = {own_busy_, l2 / own_blocks_, dram / own_blocks_};
         const auto own = static_cast<std::uint64_t>(own_blocks_);
         own_cycles_ = real(own / resident_) * cycles_together(resident_, alone, busy) +
                       cycles_together(own % resident_, alone, busy);
+        // Blocks that begin together end together: nothing but what stands there too hides the atomics behind their last
+        // barrier.
+        const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;
+        const double hidden = between(w_.last_path_near, w_.last_path_far);
+        own_cycles_ += std::max(t_.last_slice_cycles * real(last) / own_blocks_ - hidden, 0.0);
     }
 
     void add_device() {

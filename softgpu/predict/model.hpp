@@ -48,6 +48,9 @@ struct launch_work {
     // served by DRAM.
     double path_near = 0;
     double path_far = 0;
+    // The part of these behind the block's last barrier.
+    double last_path_near = 0;
+    double last_path_far = 0;
     traffic warm;
     traffic cold;
     meetings met;

@@ -20,6 +20,7 @@ void device_l2::begin() {
     of_warm_ = {};
     of_cold_ = {};
     std::fill(slice_cycles_.begin(), slice_cycles_.end(), 0.0);
+    std::fill(last_slice_cycles_.begin(), last_slice_cycles_.end(), 0.0);
 }
 
 // A store that fills only a part of a sector is counted as one that fills it: nothing is read for it.
@@ -38,8 +39,7 @@ inline void device_l2::count(const sector_cache::outcome& o, const l2_access& a,
 }
 
 inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
-    const std::uint64_t slice = a.line * 128 / slices_.bytes;
-    double& here = slice_cycles_[(slice * 0x9E3779B97F4A7C15ull >> 32) % slice_places];
+    double& here = slice_cycles_[slice_of(a.line)];
     switch (a.how) {
     case touch::store: here += slices_.store; break;
     case touch::atomic: here += slices_.atomic * a.passes; break;
@@ -66,6 +66,15 @@ void device_l2::take(const std::vector<l2_access>& accesses) {
     }
 }
 
+void device_l2::note_last(const std::unordered_map<std::size_t, std::uint64_t>& passes) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [slice, n] : passes) {
+        double& here = last_slice_cycles_[slice];
+        here += slices_.atomic * static_cast<double>(n);
+        of_warm_.last_slice_cycles = std::max(of_warm_.last_slice_cycles, here);
+    }
+}
+
 traffic device_l2::warm() {
     const std::lock_guard lock(mutex_);
     return of_warm_;
@@ -76,6 +85,7 @@ traffic device_l2::cold() {
     traffic t = of_cold_;
     t.atomic_passes = of_warm_.atomic_passes;
     t.slice_cycles = of_warm_.slice_cycles;
+    t.last_slice_cycles = of_warm_.last_slice_cycles;
     return t;
 }
 
@@ -115,11 +125,17 @@ void block_l1::touched(std::uint32_t warp, std::uint64_t line, unsigned sectors,
     if (missed != 0) {
         pass_on({line, passes, static_cast<std::uint8_t>(missed), how, static_cast<std::uint16_t>(place_ * 61 + warp)});
     }
+    if (how == touch::atomic && has_barrier_) {
+        last_passes_[behind_.slice_of(line)] += passes;
+    }
 }
 
 traffic block_l1::ended() {
     behind_.take(waiting_);
     waiting_.clear();
+    if (!last_passes_.empty()) {
+        behind_.note_last(last_passes_);
+    }
     return own_;
 }
 

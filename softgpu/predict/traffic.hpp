@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "softgpu/machine/trace.hpp"
@@ -25,6 +26,7 @@ struct traffic {
     std::uint64_t l2_store_requests = 0; // of these, stores
     std::uint64_t atomic_passes = 0;     // the most lanes at one address of a sector, over all sectors and requests
     double slice_cycles = 0;             // of the slice of L2 that has most to do
+    double last_slice_cycles = 0;        // the same of atomics behind the last barrier of their block
     std::uint64_t host_sectors = 0;      // of the host's memory, past the caches
 };
 
@@ -57,11 +59,19 @@ class device_l2 {
 public:
     // `fetch`: bytes that come together from DRAM, 32, 64 or 128.
     device_l2(std::uint64_t bytes, std::uint64_t fetch, l2_slices slices = {})
-        : cache_(bytes, static_cast<unsigned>(fetch / 32)), slices_(slices), slice_cycles_(slice_places) {}
+        : cache_(bytes, static_cast<unsigned>(fetch / 32)),
+          slices_(slices),
+          slice_cycles_(slice_places),
+          last_slice_cycles_(slice_places) {}
 
     // A launch begins: the cold cache is empty, the warm one is not.
     void begin();
     void take(const std::vector<l2_access>& accesses);
+    [[nodiscard]] std::size_t slice_of(std::uint64_t line) const {
+        return (line * 128 / slices_.bytes * 0x9E3779B97F4A7C15ull >> 32) % slice_places;
+    }
+    // Passes by slice, which take() was given too: of a block's atomics behind its last barrier.
+    void note_last(const std::unordered_map<std::size_t, std::uint64_t>& passes);
     // The traffic behind L1 since begin().
     [[nodiscard]] traffic warm();
     [[nodiscard]] traffic cold();
@@ -77,7 +87,8 @@ private:
     traffic of_warm_;
     traffic of_cold_;
     l2_slices slices_;
-    std::vector<double> slice_cycles_; // by a hash of the addresses of a slice
+    std::vector<double> slice_cycles_; // by slice_of()
+    std::vector<double> last_slice_cycles_;
 };
 
 // One block's share of its multiprocessor's L1, empty at first.
@@ -92,6 +103,10 @@ public:
     void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, machine::touch how);
     // Local memory: a store stays in L1 and goes to L2 as well.
     void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, machine::touch how);
+    void passed_barrier() {
+        has_barrier_ = true;
+        last_passes_.clear();
+    }
     // Hands on what waits. `loads` and `l1_hits` of the result are the block's.
     [[nodiscard]] traffic ended();
 
@@ -110,6 +125,8 @@ private:
     std::uint64_t local_;
     std::uint64_t place_;
     std::vector<l2_access> waiting_;
+    bool has_barrier_ = false;
+    std::unordered_map<std::size_t, std::uint64_t> last_passes_; // of atomics since the last barrier, by slice
     traffic own_;
 };
 

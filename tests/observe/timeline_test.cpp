@@ -83,6 +83,21 @@ TEST(TimelineModel, PredictedKernelsTakeWhatTheModelOfTheCardSays) {
     EXPECT_EQ(model_of(p.log, on).machine, "predicted");
 }
 
+TEST(TimelineModel, MovesAreFillsAndCopiesButNoKernels) {
+    operation_log log;
+    log.operations = {{.on = engine::to_device, .bytes = 1000},
+                      {.on = engine::compute, .bytes = 3000},
+                      {.on = engine::compute, .bytes = 3000, .blocks = 1},
+                      {.on = engine::host},
+                      {.on = engine::none}};
+    predicted_machine on{"h200", slow_machine(), {}, 0.25};
+    on.machine.copy_latency = 0.5;
+    on.machine.pinned_bytes_per_s = 1000;
+    on.machine.memory_bytes_per_s = 2000;
+    EXPECT_DOUBLE_EQ(seconds_of_moves(log, on), 0.5 + 1 + 0.25 + 1.5);
+    EXPECT_DOUBLE_EQ(seconds_of_moves({}, on), 0);
+}
+
 TEST(TimelineModel, NothingTakesNoTime) {
     const timeline t = model_of({}, slow_machine());
     EXPECT_TRUE(t.events.empty());

@@ -124,6 +124,40 @@ TEST(Model, WarpsWithoutABarrierQueueByThemselves) {
     EXPECT_NEAR(predict(round_card(), w).nanoseconds, 1000 + 1000 + 1000, 1e-9);
 }
 
+// L2 takes 1000 bytes a cycle, so the share of one of ten multiprocessors is 100. Two blocks queue for it, each with 6400 bytes. A
+// single one gets what one multiprocessor can take.
+TEST(Model, ABlockAloneHasItsMultiprocessorsWayToL2) {
+    launch_work w = some_blocks(20);
+    w.path_near = w.path_far = 1000;
+    w.total.barriers = 1;
+    w.warm = {.loads = 4000, .l2_reads = 4000, .l2_read_hits = 4000};
+    card c = round_card();
+    c.l2_multiprocessor = 640;
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 64 * (1 + 64. / 1064), 1e-9);
+    c.blocks = 1;
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10), 1e-9);
+    c.l2_multiprocessor = 10; // L2 itself is slower
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 64), 1e-9);
+}
+
+// 20 blocks on ten multiprocessors: of one at a time half are the last. Meanwhile they go on behind the barrier.
+TEST(Model, NothingHidesAtomicsBehindTheLastBarrier) {
+    launch_work w = some_blocks(20);
+    w.path_near = w.path_far = 1000;
+    w.total.barriers = 1;
+    w.warm.slice_cycles = w.warm.last_slice_cycles = 800;
+    card c = round_card();
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 1000 + 800); // two at a time: all are the last
+    c.blocks = 1;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 400);
+    w.last_path_near = w.last_path_far = 100;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 300);
+    w.last_path_near = w.last_path_far = 500;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000);
+    w.warm.slice_cycles = 5000; // the slice is slowest anyway
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 5000);
+}
+
 TEST(Model, TheBusiestMultiprocessorIsTheOneThatCounts) {
     launch_work w = some_blocks(11); // two blocks on one of the ten
     w.mix[instruction_class::fp32] = 11'000;

@@ -249,6 +249,31 @@ TEST(Traffic, ASliceOfL2DoesOneThingAtATime) {
     EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 0);
 }
 
+// Without a barrier no atomic is behind one.
+TEST(Traffic, AtomicsBehindTheLastBarrierAreTheLastOfTheirSlice) {
+    device_l2 l2(1 << 20, 32, {.bytes = 512, .load = 1, .store = 2, .atomic = 10});
+    l2.begin();
+    for (unsigned block = 0; block < 2; ++block) {
+        block_l1 l1(l2, 0);
+        l1.touched(0, 0, 1, 5, touch::atomic);
+        l1.passed_barrier();
+        l1.touched(0, 0, 1, 4, touch::atomic);
+        l1.passed_barrier();
+        l1.touched(0, 0, 1, 3, touch::atomic);
+        l1.touched(0, 4, 1, 2, touch::atomic); // of another slice
+        l1.touched(0, 0, 1, 0, touch::store);
+        static_cast<void>(l1.ended());
+    }
+    EXPECT_DOUBLE_EQ(l2.warm().last_slice_cycles, 60);
+    EXPECT_DOUBLE_EQ(l2.cold().last_slice_cycles, 60);
+    EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 244);
+    l2.begin();
+    block_l1 l1(l2, 0);
+    l1.touched(0, 0, 1, 3, touch::atomic);
+    static_cast<void>(l1.ended());
+    EXPECT_DOUBLE_EQ(l2.warm().last_slice_cycles, 0);
+}
+
 TEST(Traffic, ASectorThatComesWithAnotherWarpsIsLate) {
     device_l2 l2(1 << 20, 64);
     l2.begin();

@@ -2,6 +2,7 @@
 // Predictions in the header for users' own tests. The process predicts two cards: h200, and one whose DRAM is very slow.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "softgpu/machine/texture.hpp"
 #include "tests/runtime/embedded.hpp"
 #include "warpfold/testing/counters.hpp"
 
@@ -91,6 +93,66 @@ ROUND:
     membar.cta;
     mov.u32 %r6, 1;
     st.volatile.shared.u32 [flag], %r6;
+    ret;
+}
+)";
+
+// fetch(p, texture): p[tid] = texture[tid] + texture[tid], by two fetches.
+constexpr std::string_view fetch_ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z5fetchPjy(.param .u64 p, .param .u64 texture)
+{
+    .reg .b32 %r<10>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    ld.param.u64 %rd2, [texture];
+    tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%rd2, {%r1}];
+    tex.1d.v4.u32.s32 {%r6, %r7, %r8, %r9}, [%rd2, {%r1}];
+    add.u32 %r2, %r2, %r6;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd3, %rd1, %rd3;
+    st.global.u32 [%rd3], %r2;
+    ret;
+}
+)";
+
+// add(p, meets_last): work, then each thread counts in p[tid]; the block meets in front of the work, or between the two.
+constexpr std::string_view add_ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z3addPji(.param .u64 p, .param .u32 meets_last)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    .reg .f32 %f<2>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    ld.param.u32 %r2, [meets_last];
+    setp.ne.u32 %p1, %r2, 0;
+    @%p1 bra WORK;
+    bar.sync 0;
+WORK:
+    cvt.rn.f32.u32 %f1, %r1;
+    mov.u32 %r3, 0;
+    .pragma "nounroll";
+ROUND:
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p2, %r3, 200;
+    @%p2 bra ROUND;
+    @!%p1 bra COUNT;
+    bar.sync 0;
+COUNT:
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd2, %rd1, %rd2;
+    cvt.rzi.u32.f32 %r3, %f1;
+    red.global.add.u32 [%rd2], %r3;
     ret;
 }
 )";
@@ -193,6 +255,50 @@ TEST_F(prediction_test, a_warp_that_waits_goes_on_when_the_flag_is_set) {
     EXPECT_LT(microseconds(briefly, "slow") - microseconds(launched(1024, 0, 20), "slow"),
               0.5 * 100 * static_cast<double>(polls) / 1980);
     EXPECT_EQ(cudaFree(out), error::success);
+}
+
+// A texture's elements come through L1: the second fetch finds them there.
+TEST_F(prediction_test, textures_go_through_the_caches) {
+    embedded_program program(fetch_ptx);
+    const char fetch = 0;
+    program.kernel(&fetch, "_Z5fetchPjy");
+    machine::texture_descriptor texture;
+    texture.data = reinterpret_cast<std::uint64_t>(data_);
+    texture.width = 64;
+    texture.kind = machine::channel_kind::unsigned_integer;
+    void* handle = nullptr;
+    void* out = nullptr;
+    ASSERT_EQ(cudaMalloc(&handle, sizeof texture), error::success);
+    ASSERT_EQ(cudaMalloc(&out, 256), error::success);
+    ASSERT_EQ(cudaMemcpy(handle, &texture, sizeof texture, copy_kind::automatic), error::success);
+    const auto sum = predict([&] {
+        void* arguments[] = {&out, &handle};
+        ASSERT_EQ(cudaLaunchKernel(&fetch, {1, 1, 1}, {64, 1, 1}, arguments, 0, nullptr), error::success);
+    });
+    EXPECT_EQ(sum.on("slow").cold_dram_read_bytes, 256);
+    EXPECT_DOUBLE_EQ(sum.on("slow").l1_load_hit_rate, 0.5);
+    EXPECT_GT(sum.on("slow").cold_microseconds, 5.12); // 256 bytes at 0.05 GB/s
+    EXPECT_EQ(cudaFree(handle), error::success);
+    EXPECT_EQ(cudaFree(out), error::success);
+}
+
+// All blocks are on the device at once. What stands behind the last barrier with the atomics passes meanwhile.
+TEST_F(prediction_test, nothing_hides_atomics_behind_the_last_barrier) {
+    embedded_program program(add_ptx);
+    const char add = 0;
+    program.kernel(&add, "_Z3addPji");
+    const auto microseconds = [&](int meets_last) {
+        return predict([&] {
+                   void* arguments[] = {&data_, &meets_last};
+                   ASSERT_EQ(cudaLaunchKernel(&add, {1000, 1, 1}, {64, 1, 1}, arguments, 0, nullptr), error::success);
+               })
+            .on("h200")
+            .microseconds;
+    };
+    const double work = 200 * (4 * 4.2 + 12) / 1980; // four dependent fma and a branch
+    const double atomics = 1000 * 2 * 4 / 0.69 / 1980;
+    EXPECT_NEAR(microseconds(0) - 2.6, std::max(work, atomics), 1);
+    EXPECT_NEAR(microseconds(1) - 2.6, work + atomics, 1);
 }
 
 TEST_F(prediction_test, sums_launches_and_names_the_bound_of_the_longest) {

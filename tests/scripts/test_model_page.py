@@ -38,6 +38,13 @@ class ModelPlot(unittest.TestCase):
         self.assertAlmostEqual(x, float(first[1]), places=1)
         self.assertAlmostEqual(high, float(first[4]), places=1)
 
+    def test_a_ladder_is_asked_for_the_size_that_most_steps_have(self):
+        results, pages.RESULTS = pages.RESULTS, pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(setattr, pages, "RESULTS", results)
+        (pages.RESULTS / "ladders-h200.md").write_text("## memory\n\n" + "".join(
+            f"| {k} | title | {n} | right | 10.0 | 9.0 | – | – |\n" for k, n in enumerate(("64", "67", "64", "16", "16", "16"))))
+        self.assertEqual({c["asked"] for c in pages.of_ladders("h200")}, {64})
+
     def test_one_run_predicts_all_cards_of_a_problem(self):
         with tempfile.TemporaryDirectory() as folder:
             command = pathlib.Path(folder) / "warpfold"
@@ -47,7 +54,8 @@ with open({str(command) + '.log'!r}, "a") as log:
     log.write(" ".join(sys.argv[1:]) + "\\n")
 cards = sys.argv[sys.argv.index("--predict") + 1].split(",") + ["t4base"]
 print(json.dumps({{"steps": [{{"n": 64, "launches": [1, 2], "predictions": {{
-    card: {{"cold_nanoseconds": 1000 * len(card), "bound": card}} for card in cards}}}}]}}))
+    card: {{"cold_nanoseconds": 1000 * len(card) - 500, "fills_and_copies_nanoseconds": 500, "bound": card}}
+    for card in cards}}}}]}}))
 """)
             command.chmod(0o755)
             cell = {"ladder": "reduce", "step": "3", "asked": 64, "n": 64, "block": 128, "measured": 1.0}

@@ -49,6 +49,12 @@ TEST_F(real_ladder, predicts_times_by_a_model) {
         EXPECT_EQ(launch["bounds"].contains(launch["bound"].get<std::string>()) || launch["bound"] == "launch", true);
     }
     EXPECT_FALSE(document["steps"][2].contains("predictions"));
+    EXPECT_EQ(document["steps"][1]["predictions"]["h200"]["fills_and_copies_nanoseconds"], 0);
+    const outcome filled = run({"ladder", "histogram", "--device", "softgpu", "--n", "64Ki", "--steps", "3",
+                                "--predict", "h200", "--no-claims", "--json", "-"});
+    ASSERT_EQ(filled.status, 0) << filled.error;
+    // It fills its seven bins with zeros: a launch in a row.
+    EXPECT_NEAR(json::parse(filled.out)["steps"][0]["predictions"]["h200"]["fills_and_copies_nanoseconds"], 1486, 1);
     const outcome table = run({"ladder", "reduce", "--device", "softgpu", "--n", "1Ki", "--predict", "t4"});
     EXPECT_NE(table.out.find("by a model (docs/model.md), not measured"), std::string::npos);
     const outcome unknown = run({"ladder", "reduce", "--device", "softgpu", "--predict", "g81"});

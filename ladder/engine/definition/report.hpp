@@ -131,6 +131,8 @@ struct step_result : step_description {
     // the runtime was asked to do.
     std::optional<softgpu::observe::timeline> timeline;
     std::optional<softgpu::observe::operation_log> operations;
+    // By predicted card: seconds of its fills and copies, which the predictions of its launches do not have.
+    std::vector<std::pair<std::string, double>> moves;
 
     // It came out as expected.
     [[nodiscard]] bool as_expected() const {

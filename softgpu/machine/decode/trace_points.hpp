@@ -26,7 +26,8 @@ struct trace_points {
     handler after_poll = nullptr;     // behind it
     handler before_release = nullptr; // as before_poll: a write of memory that a loop may wait for
     handler after_release = nullptr;
-    handler before_copy = nullptr; // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
+    handler before_texture = nullptr; // a fetch: `places` and, in `d`, `more` as it has them
+    handler before_copy = nullptr;    // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
 };
 
 } // namespace softgpu::machine

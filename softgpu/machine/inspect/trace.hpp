@@ -54,6 +54,7 @@ private:
     std::vector<double> ready_;           // of a warp, when its carried registers are there, table by table
     std::vector<double> arrivals_;        // the last at a round
     std::vector<std::uint32_t> arrived_;  // rounds of each warp
+    std::uint32_t passed_ = 0;            // rounds that a warp has left
     std::vector<std::uint32_t> round_of_; // of each place in arrivals_
     std::vector<const double*> round_;    // of a warp that waits: cycles of one round of its loop, by table
     struct released_word {

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -49,6 +51,7 @@ struct launch_prediction::sums {
     std::mutex mutex;
     std::vector<predict::traffic> l1; // by card
     std::vector<double> cycles;       // by table, over all blocks
+    std::vector<double> last_cycles;  // of these, behind the last barrier
     std::uint64_t blocks = 0;
     std::vector<std::uint64_t> l1_bytes; // by card, of a block
     std::vector<std::uint64_t> places;   // by card: blocks on the device at once
@@ -84,6 +87,12 @@ public:
         }
     }
 
+    void passed_barrier() override {
+        for (predict::block_l1& l1 : l1_) {
+            l1.passed_barrier();
+        }
+    }
+
     void met(machine::meeting what, unsigned times) override {
         switch (what) {
         case machine::meeting::constant_words: met_.constant_words += times; break;
@@ -96,7 +105,7 @@ public:
         }
     }
 
-    void ended(std::span<const double> cycles, const observe::counters& polls) override {
+    void ended(std::span<const double> cycles, std::span<const double> last, const observe::counters& polls) override {
         std::vector<predict::traffic> own;
         own.reserve(l1_.size());
         for (predict::block_l1& l1 : l1_) {
@@ -110,6 +119,7 @@ public:
         }
         for (std::size_t t = 0; t < cycles.size(); ++t) {
             to_.cycles[t] += cycles[t];
+            to_.last_cycles[t] += last[t];
         }
         to_.met += met_;
         to_.polls.add(polls);
@@ -147,7 +157,8 @@ std::vector<observe::predicted_machine> predicted_machines() {
     std::vector<observe::predicted_machine> machines;
     for (const auto& one : all_predicted().cards) {
         const predict::card& c = one->facts;
-        observe::timeline_machine& m = machines.emplace_back(observe::predicted_machine{c.key, {}, {}}).machine;
+        observe::timeline_machine& m =
+            machines.emplace_back(observe::predicted_machine{c.key, {}, {}, c.launch_next * 1e-9}).machine;
         m.pinned_bytes_per_s = c.link_bandwidth * 1e9;
         m.pageable_bytes_per_s = std::min(m.pageable_bytes_per_s, m.pinned_bytes_per_s / 2);
         m.copy_engines = c.copy_engines > 1 ? 2 : 1;
@@ -171,6 +182,7 @@ launch_prediction::launch_prediction(const predict::launch_shape& shape, std::ve
     sums_->turn = std::unique_lock(all.launching, patience);
     sums_->l1.resize(all.cards.size());
     sums_->cycles.resize(all.tables.size());
+    sums_->last_cycles.resize(all.tables.size());
     for (const auto& c : all.cards) {
         if (is_alone()) {
             c->l2.begin();
@@ -202,6 +214,8 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
                                   .mix = mix,
                                   .path_near = sums_->cycles[2 * k] / blocks,
                                   .path_far = sums_->cycles[2 * k + 1] / blocks,
+                                  .last_path_near = sums_->last_cycles[2 * k] / blocks,
+                                  .last_path_far = sums_->last_cycles[2 * k + 1] / blocks,
                                   .warm = cards[k]->l2.warm(),
                                   .cold = cards[k]->l2.cold(),
                                   .met = sums_->met};
@@ -209,6 +223,12 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
             t->loads = sums_->l1[k].loads;
             t->l1_hits = sums_->l1[k].l1_hits;
             t->host_sectors = sums_->l1[k].host_sectors;
+        }
+        if (const char* f = std::getenv("W20_DUMP")) { // W20
+            if (FILE* o = std::fopen(f, "ab")) {
+                std::fwrite(&work, sizeof work, 1, o);
+                std::fclose(o);
+            }
         }
         made.push_back(predict::predict(cards[k]->facts, work));
     }

@@ -92,6 +92,12 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
         emit_before(points_.before_local, decoded, width,
                     static_cast<unsigned>(i.op == opcode::st ? touch::store : touch::load));
     }
+    if (i.op == opcode::tex && decoded.places != nullptr) {
+        instruction& t = emit_before(points_.before_texture, decoded, 0, 0);
+        t.d = decoded.more;
+        t.places = decoded.places;
+        return;
+    }
     if (what != instruction_class::global_load && what != instruction_class::global_store &&
         what != instruction_class::global_atomic) {
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operands of textures and surfaces: d, [handle, {coordinates}]. See handlers/memory/texture.cpp for where they go.
+// Operands of textures and surfaces: d, [handle, {coordinates}]. See softgpu/machine/texture.hpp for where they go.
 #include <algorithm>
 #include <cstdint>
 

@@ -13,30 +13,6 @@ namespace {
 using ptx::opcode;
 using ptx::suffix;
 
-// places: the handle, four results or values (nowhere: none), three coordinates, the layer, the predicate that says
-// that there is something (always), the level, and three slopes each along the two directions of an image.
-enum : unsigned {
-    handle_at = 0,
-    values_at = 1,
-    coordinates_at = 5,
-    layer_at = 8,
-    resident_at = 9,
-    level_at = 10,
-    slopes_at = 11,
-};
-// Bits of `more`, set by the decoder: geometry, channel of tld4, integer coordinates, what a query asks, bytes of a
-// value, values, and what happens outside of a surface.
-enum : std::uint32_t {
-    geometry_bits = 7,
-    channel_shift = 3,
-    integer_coordinates = 32,
-    query_shift = 6,
-    bytes_shift = 10,
-    count_shift = 15,
-    clamps = 1u << 18,
-    gives_zero = 1u << 19,
-};
-
 // The lane's descriptor; nullptr after a fault.
 const texture_descriptor* descriptor_of(const instruction* i, warp* w, unsigned lane) {
     const std::uint64_t at = read<std::uint64_t>(w, i->places[handle_at])[lane];
