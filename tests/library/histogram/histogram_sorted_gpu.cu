@@ -3,6 +3,7 @@
 #include "warpfold/histogram.cuh"
 
 #include <array>
+#include <new>
 #include <tuple>
 #include <vector>
 
@@ -183,6 +184,38 @@ TEST(HistogramSorted, Workspaces) {
     const on_device<std::uint64_t> counts(std::vector<std::uint64_t>(700, 1));
     histogram(with_memory(memory).with(policy(100)), there.data(), few, counts.base, even);
     EXPECT_EQ(counts.read(), histogram(host{1}, data, even));
+}
+
+// Has no memory, and says so by an exception of its own.
+template <class Failure>
+struct without_memory {
+    void* allocate(cudaStream_t, std::size_t, std::size_t) {
+        ++asked;
+        throw Failure(failure);
+    }
+    void deallocate(cudaStream_t, void*, std::size_t, std::size_t) noexcept {}
+
+    Failure failure;
+    unsigned asked = 0;
+};
+
+TEST(HistogramSorted, WithoutMemory) {
+    const auto data = tests::any_numbers<std::int32_t>(5001, 9);
+    const on_device<std::int32_t> there(data);
+    const even_bins even(-2000000000, 2000000000, 700);
+    const auto check = [&](auto failure) {
+        without_memory<decltype(failure)> none{failure};
+        for (const update mode : {update::overwrite, update::add}) {
+            std::vector<std::uint64_t> expected(700, 1);
+            const on_device<std::uint64_t> counts(expected);
+            histogram(gpu{}.with(policy(100)).with(none), there.data(), data.size(), counts.base, even, mode);
+            histogram(host{1}, data, expected, even, mode);
+            EXPECT_EQ(counts.read(), expected);
+        }
+        EXPECT_EQ(none.asked, 2);
+    };
+    check(out_of_memory(cudaErrorMemoryAllocation, "none"));
+    check(std::bad_alloc());
 }
 
 // The partition of a bin at the edges of every partition, by the multiplication in place of a division.

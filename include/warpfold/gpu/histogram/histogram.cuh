@@ -4,11 +4,12 @@
 //  method   counters                                                      chosen when                  file
 //  whole    32 bits in shared memory, copies; split over up to 3 blocks   they fit                     kernels.cuh
 //  packed   8 bits in shared memory, overflows go to global memory        they fit in up to 9 blocks   kernels.cuh
-//  sorted   32 bits in shared memory, of one partition of the bins        more bins than 1 block packs partitioned.cuh
+//  sorted   32 bits in shared memory, of one partition of the bins        more than 2 blocks pack      partitioned.cuh
 //  direct   global memory, in passes that the L2 cache holds              more bins, or few samples    kernels.cuh
 //  few      one per value, 32 copies; one warp clears the counts          few 8-bit samples            byte_samples.cuh
 //
-// `sorted` needs memory, 2 bytes a sample. With a workspace that has less, bins are `packed` or `direct`.
+// `sorted` needs memory, 2 bytes a sample. Where that is missing, in the workspace or on the device, bins are `packed` or
+// `direct`.
 //
 // 8-bit samples of one channel have a kernel of their own for `whole`, with 64 copies (byte_samples.cuh). Weighted
 // histograms have one in kernels.cuh.
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -31,7 +33,7 @@
 
 namespace warpfold::detail {
 
-enum class histogram_method { whole, packed, sorted, direct, few };
+enum class histogram_method { whole, packed, direct, few };
 
 // How the samples of a call are counted.
 struct histogram_plan {
@@ -39,7 +41,7 @@ struct histogram_plan {
     unsigned blocks = 1;
     unsigned shared = 0; // bytes per block
     histogram_layout layout;
-    partition_layout partitions; // if sorted
+    std::optional<partition_layout> partitions; // if they are sorted, should there be memory
 };
 
 // What a plan depends on besides the call's arguments.
@@ -209,8 +211,7 @@ struct histogram_engine<On> {
         if constexpr (!values) {
             const auto partitions = plan_partitions(facts, n, code.count(), policy);
             if (partitions && (on.memory == nullptr || partition_bytes(*partitions, n) <= on.memory->bytes())) {
-                plan.method = histogram_method::sorted;
-                plan.partitions = *partitions;
+                plan.partitions = partitions;
             }
         }
         run(on, in, number, counts, code, mode, plan, call);
@@ -226,18 +227,18 @@ struct histogram_engine<On> {
         detail::check_array(in, n, call);
         detail::check_array(counts, code.of.bins, call);
         check_edge_arrays(code.of, call);
+        if constexpr (!Code::values) {
+            if (n != 0 && plan.partitions &&
+                sort_and_count(on, in, elements, counts, code, mode, *plan.partitions, call)) {
+                return;
+            }
+        }
         const bool inside = prepare_counts(on, counts, code.of.bins, mode, plan);
         if (n == 0) {
             if (inside) {
                 WARPFOLD_CHECK_CUDA(cudaMemsetAsync(counts, 0, code.of.bins * sizeof(Counter), on.stream));
             }
             return;
-        }
-        if constexpr (!Code::values) {
-            if (plan.method == histogram_method::sorted) {
-                sort_and_count(on, in, elements, counts, code, plan.partitions, call);
-                return;
-            }
         }
         const call_memory memory(on, inside && plan.blocks > 1 ? sizeof(histogram_control) : 0, 0, call);
         auto* const control = static_cast<histogram_control*>(memory.slots());
@@ -329,18 +330,31 @@ struct histogram_engine<On> {
     }
 
 private:
+    // False, without an effect, if the device does not have the memory.
     template <class In, class Count, class Counter, class Code>
-    static void sort_and_count(const On& on, const In& in, const Count& elements, Counter* counts, const Code& code,
-                               partition_layout layout, const char* call) {
+    static bool sort_and_count(const On& on, const In& in, const Count& elements, Counter* counts, const Code& code,
+                               update mode, partition_layout layout, const char* call) {
         layout.before = samples_before(in);
         const std::uint64_t n = elements.most, bytes = partition_bytes(layout, n);
         std::optional<call_memory> of_workspace;
         std::optional<stream_ordered_memory> owned; // call_memory would clear the lists
-        partition_lists lists(on.memory != nullptr ? of_workspace.emplace(on, 0, bytes, call).data()
-                                                   : owned.emplace(on.stream, bytes, on.resource).data(),
-                              layout, std::min(n, layout.chunk));
+        if (on.memory != nullptr) {
+            of_workspace.emplace(on, 0, bytes, call);
+        } else {
+            try {
+                owned.emplace(on.stream, bytes, on.resource);
+            } catch (const out_of_memory&) {
+                return false;
+            } catch (const std::bad_alloc&) { // of the caller's resource
+                return false;
+            }
+        }
+        partition_lists lists(owned ? owned->data() : of_workspace->data(), layout, std::min(n, layout.chunk));
         if (owned) {
             WARPFOLD_CHECK_CUDA(cudaMemsetAsync(lists.totals, 0, partition_lists::totals_bytes(layout), on.stream));
+        }
+        if (mode == update::overwrite) {
+            WARPFOLD_CHECK_CUDA(cudaMemsetAsync(counts, 0, code.of.bins * sizeof(Counter), on.stream));
         }
         const auto sort = partition_samples_kernel<kernels, In, Count, Code>;
         const auto add = count_partitions_kernel<kernels, Count, Counter>;
@@ -358,6 +372,7 @@ private:
                                                                                         code.count(), layout, lists);
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
         }
+        return true;
     }
 
     // Clears the counts before the launch, unless mode is add or the kernel clears them. Returns true if the kernel
