@@ -71,7 +71,7 @@ public:
     // Aborts a communicator of its own while an exception ends the rank's work: gathers may wait for other ranks in vain.
     ~nccl_communicator() {
         if (owned_ && comm_ != nullptr && std::uncaught_exceptions() > exceptions_) {
-            give_up("the rank has ended by an exception");
+            give_up("the rank has ended by an exception", stream_);
         }
         boxes_.reset();
         if (owned_ && comm_ != nullptr) {
@@ -194,7 +194,7 @@ public:
             }
             (void)cudaGetLastError();
             if (fault_->is_there()) {
-                give_up_for_difference();
+                give_up_for_difference(stream);
             }
         }
         check(code, "ncclAllGather", call);
@@ -256,11 +256,12 @@ public:
                 const bool is_late = std::chrono::steady_clock::now() >= end;
                 if (fault_->is_there() && (is_late || is_out_of_step())) {
                     check_async(call); // frames of a gather that has failed hold anything
-                    give_up_for_difference();
+                    give_up_for_difference(stream);
                 }
                 if (is_late) {
                     give_up("the time limit of " + std::to_string(limit_.count()) +
-                            " ms passed; NCCL does not say for which rank it waits");
+                                " ms passed; NCCL does not say for which rank it waits",
+                            stream);
                     throw time_limit_error(std::string("warpfold: ") + call + ": " + failure_);
                 }
                 std::this_thread::yield();
@@ -311,9 +312,15 @@ private:
         check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError", call);
         check(state, "an operation of NCCL", call);
     }
-    void give_up(const std::string& why) {
+    // An abort unmaps the mailboxes: kernels of `stream` that still read them end first. Nothing but the abort ends NCCL's.
+    void give_up(const std::string& why, cudaStream_t stream) {
         failure_ = why;
-        fault_->stop = 1;
+        *static_cast<volatile int*>(&fault_->stop) = 1;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(boxes_->is_open() ? 200 : 0);
+        while (std::chrono::steady_clock::now() < end && cudaStreamQuery(stream) == cudaErrorNotReady) {
+            std::this_thread::yield();
+        }
+        (void)cudaGetLastError(); // a query may leave it
         boxes_->abandon();
         (void)ncclCommAbort(comm_);
         comm_ = nullptr;
@@ -330,11 +337,11 @@ private:
         return !second.is_agreed || (owes && fault_->number != gathers_);
     }
     // Throws what ranks differ in.
-    void give_up_for_difference() {
+    void give_up_for_difference(cudaStream_t stream) {
         try {
             detail::check_frames(fault_->frames(), "bins", rank_);
         } catch (const rank_error& difference) {
-            give_up(difference.what());
+            give_up(difference.what(), stream);
             throw;
         }
     }
@@ -344,7 +351,7 @@ private:
             return;
         }
         if (is_out_of_step()) {
-            give_up_for_difference();
+            give_up_for_difference(stream_);
         }
         const std::vector<detail::rank_frame> frames = fault_->frames();
         fault_->there = 0;
