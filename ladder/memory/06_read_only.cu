@@ -61,29 +61,34 @@ public:
 
     [[nodiscard]] cudaTextureObject_t handle() const { return handle_; }
 
+    // Whether the device takes it; a texture of memory has to begin at an aligned address.
+    [[nodiscard]] static bool is_possible(const cudaResourceDesc& what, const cudaTextureDesc& how) {
+        cudaTextureObject_t handle = 0;
+        const bool is_made = cudaCreateTextureObject(&handle, &what, &how, nullptr) == cudaSuccess;
+        (void)(is_made ? cudaDestroyTextureObject(handle) : cudaGetLastError());
+        return is_made;
+    }
+
 private:
     cudaTextureObject_t handle_ = 0;
 };
-
-constexpr std::uintptr_t texture_alignment = 512; // a texture begins at such an address on every device
 
 void run_texture(const engine::stage& on) {
     if (on.n == 0) {
         return;
     }
-    const void* data = on.in[0];
-    if (reinterpret_cast<std::uintptr_t>(data) % texture_alignment != 0) {
-        data = on.scratch; // the beginning of an allocation, which is aligned for textures
-        WARPFOLD_CUDA_CHECK(
-            cudaMemcpyAsync(on.scratch, on.in[0], 3 * on.n * sizeof(float), cudaMemcpyDeviceToDevice, on.stream));
-    }
     cudaResourceDesc what{};
     what.resType = cudaResourceTypeLinear;
-    what.res.linear.devPtr = const_cast<void*>(data);
+    what.res.linear.devPtr = const_cast<void*>(on.in[0]);
     what.res.linear.desc = cudaCreateChannelDesc<float>();
     what.res.linear.sizeInBytes = 3 * on.n * sizeof(float);
     cudaTextureDesc how{};
     how.readMode = cudaReadModeElementType;
+    if (!texture::is_possible(what, how)) {
+        what.res.linear.devPtr = on.scratch; // the beginning of an allocation
+        WARPFOLD_CUDA_CHECK(
+            cudaMemcpyAsync(on.scratch, on.in[0], what.res.linear.sizeInBytes, cudaMemcpyDeviceToDevice, on.stream));
+    }
     const texture words(what, how);
     engine::launch(on, "of_texture", of_texture, blocks_for(on.n), threads, 0, on.output<float>(), words.handle(),
                    on.n);
