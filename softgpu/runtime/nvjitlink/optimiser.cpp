@@ -20,8 +20,8 @@ namespace {
 constexpr const char* variable = "WARPFOLD_NVJITLINK";
 
 // Its own functions call each other, not ours of the same names.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int apart = 0; // the sanitizer does not take the flag
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int apart = 0; // the sanitizers do not take the flag
 #else
 constexpr int apart = RTLD_DEEPBIND;
 #endif
