@@ -117,13 +117,13 @@ SORTED = ("The page is of before samples are sorted by partition (decision 70), 
           "ceiling there.")
 REASONS_OF_H200 = {
     "in order: CUB's time":
-        "{met} rows do. The others have 2^20 elements and take 3.1 to 4.9 us: the blocks' values are joined in order after the last one, "
-        "and a launch alone takes 1.9 to 2.5 us of that. From 2^24 on all are within 1 % of CUB's time.",
+        "{met} rows do. Of the others two have 1 GiB and are within half a percent; three have 2^20 elements and take 3.4 to 5.1 us, of which "
+        "a launch is 1.9 to 2.5, and the blocks' values are joined in order after the last one.",
     "scan, 4 bytes, 2^22 to 2^25: CUB's time":
         "{met} rows do. In a steady state blocks move what a copy does, but the first two tiles of each take 16 and 9 us "
         "in the place of 4, since all blocks read, fold and wait at the same time (decision 51).",
     "exact_sum, 2^20: our plain sum's time":
-        "1.0 to 1.3 us more than a plain sum from 2^14 to 2^20: three levels of integers are added over lanes, warps and blocks in the place "
+        "1.2 to 1.5 us more than a plain sum from 2^14 to 2^20: three levels of integers are added over lanes, warps and blocks in the place "
         "of one float, and rounded by one thread.",
     "histogram, 100,000 bins, 2^28: of read":
         "The blocks of a group look at each sample, each for its own bins. On an H100, whose memory is slower, it is 79 %.",
@@ -138,17 +138,16 @@ REASONS_OF_H200 = {
         "(more waves of blocks, fewer of them, asking the L2 cache beforehand) is faster (decision 14).",
     "compactions: CUB's time":
         "{met} rows do, all but one of 2^28 among them. The others: bytes up to 2^16; arrays of 2^16 to 2^20, whose tiles wait for "
-        "their prefix; selections of 2^23 to 2^24, where blocks that stay lose with their first tiles what they gain later (decisions 35, 51 and 60; the "
-        "page is of before 51).",
+        "their prefix; selections of 2^23 to 2^24, with either kind of blocks (decisions 35, 51 and 60; the page is of before 51).",
     "compactions, 2^28: of copy":
-        "Of 4 bytes 51 to 89 %, CUB 46 to 63: a warp spends 680 instructions and more on 1,024 elements, and tiles wait for each other. "
-        "The least are bytes, of which as many are 256 MiB only, at twice CUB's speed and more (decisions 35 and 60).",
+        "Of 4 bytes 51 to 89 %, CUB 37 to 68: instructions and tiles that wait for each other bound them, not memory. The least are bytes, of "
+        "which as many are 256 MiB only, at about twice CUB's speed (decisions 35 and 60).",
     "sums of rows and columns, 2^24 and more: of copy":
         "{met} rows do. At 2^28 all do but columns whose number is odd, which are read element by element; at 2^24 a launch costs 2 of 16 us, "
         "and sums of few columns have a second one, which joins the blocks' shares.",
     "scans of rows and columns, 2^24 and more: of copy":
-        "{met} rows do. Where rows or columns do not fill the device its blocks share each, and the input is read twice: at most 67 %, 26 "
-        "to 31 % for four of them. Since then few long rows are scanned one after the other, in 0.46 of the time on an H100.",
+        "{met} rows do. Where rows or columns do not fill the device its blocks share each, and the input is read twice: 26 to 31 % for four "
+        "of them. Since then few long rows are scanned one after the other, in 0.46 of the time on an H100.",
     "a call without a graph, to 10,000 elements: the host's time":
         "A launch of an empty kernel takes the host 3.4 to 3.6 us there, in the same run; the calls take 3.1 to 3.4.",
     "host, sum, min-max, arg_max, exact and segmented sums: of read":
@@ -156,7 +155,8 @@ REASONS_OF_H200 = {
     "host, histogram: times the best peer's speed":
         "{met} rows do; of 2^20 bins of float each sample is a store to a counter, for the peer too (decision 59).",
     "Python, 10^6 elements and more: the time of the arrays' package":
-        "python-h200.md has the table. Since then 8 of these rows became one call of the module; python-h100.md has the reason of each row that is left.",
+        "python-h200.md has the table. Since then var, any and reductions along one axis of tensors became one call of the module; "
+        "python-h100.md has the reason of each row that is left.",
 }
 # Targets whose rows the tables may not have yet; any other one without rows is a mistake.
 AWAITED = {"histogram, 100,000 bins, 2^28: of read", "histogram, 3,000,000 bins, uniform and Zipf, 2^28: of read",
