@@ -199,11 +199,8 @@ auto reduce_by_key(const On& on, const Keys& keys, const Values& values, Rest&&.
 }
 template <class On, detail::array_like In, class Out, class... Rest>
 auto run_length_encode(const On& on, const In& in, Out&& out, Rest&&... rest) {
-    if constexpr (detail::counted_array_v<In, Out>) {
-        return warpfold::run_length_encode(on, detail::decayed(in), out, rest...);
-    } else {
-        return warpfold::run_length_encode(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
-    }
+    return detail::with_elements(
+        in, [&](auto&&... of) { return warpfold::run_length_encode(on, of...); }, out, rest...);
 }
 template <class On, detail::array_like Keys, class Values, class... Rest>
 void inclusive_scan_by_key(const On& on, const Keys& keys, const Values& values, Rest&&... rest) {

@@ -261,8 +261,7 @@ void filter_separable(const On& on, const image<T>& in, const M* across, std::ui
 
 } // namespace detail
 
-// = --- images and a two-dimensional mask
-// --------------------------------------------------------------------------------
+// --- images and a two-dimensional mask -------------------------------------------------------------------------------
 // Each image of `in` is filtered by itself. `out` has as many images, of the size that convolve_outputs gives for width
 // and height. A mask of height 1 filters rows. Throws invalid_argument if sizes do not match.
 
@@ -277,8 +276,7 @@ void correlate(const On& on, const image<T>& in, const image<M>& mask, const ima
     detail::filter(on, in, mask, out, how, false, "correlate");
 }
 
-// = --- images and a separable mask
-// --------------------------------------------------------------------------------------
+// --- images and a separable mask -------------------------------------------------------------------------------------
 // mask(i, j) = across[i] * down[j]. Rows are filtered first; their sums stay in the sums' type and are filtered by
 // columns.
 
@@ -293,8 +291,7 @@ void correlate_separable(const On& on, const image<T>& in, const M* across, std:
     detail::filter_separable(on, in, across, kx, down, ky, out, how, false, "correlate_separable");
 }
 
-// = --- n samples and a mask of k values
-// ---------------------------------------------------------------------------------
+// --- n samples and a mask of k values --------------------------------------------------------------------------------
 // `out` has room for convolve_outputs(n, k, how.which) results.
 
 template <class On, detail::sample T, class M, detail::result O>

@@ -143,27 +143,18 @@ void exact_norm(const On& on, const In& in, std::uint64_t n, const Out& out) {
 
 template <class On, detail::array_like Range, class... Rest>
 auto exact_mean(const On& on, const Range& range, const Rest&... rest) {
-    if constexpr (detail::counted_array_v<Range, Rest...>) {
-        return warpfold::exact_mean(on, detail::decayed(range), rest...);
-    } else {
-        return warpfold::exact_mean(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::exact_mean(on, of...); }, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto exact_variance(const On& on, const Range& range, const Rest&... rest) {
-    if constexpr (detail::counted_array_v<Range, Rest...>) {
-        return warpfold::exact_variance(on, detail::decayed(range), rest...);
-    } else {
-        return warpfold::exact_variance(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::exact_variance(on, of...); }, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto exact_norm(const On& on, const Range& range, const Rest&... rest) {
-    if constexpr (detail::counted_array_v<Range, Rest...>) {
-        return warpfold::exact_norm(on, detail::decayed(range), rest...);
-    } else {
-        return warpfold::exact_norm(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::exact_norm(on, of...); }, rest...);
 }
 
 } // namespace warpfold

@@ -184,11 +184,8 @@ void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
 }
 template <class On, detail::array_like Range, class... Out>
 auto exact_sum(const On& on, const Range& range, const Out&... out) {
-    if constexpr (detail::counted_array_v<Range, Out...>) {
-        return warpfold::exact_sum(on, detail::decayed(range), out...);
-    } else {
-        return warpfold::exact_sum(on, std::data(range), std::uint64_t{std::size(range)}, out...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::exact_sum(on, of...); }, out...);
 }
 
 // The sum of the n products a[k] * b[k]. Products are exact, also where the format cannot represent them. Of float and

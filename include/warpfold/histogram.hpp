@@ -130,8 +130,7 @@ requires(!detail::array_like<In>)
         on, bins.count(), [&](std::uint64_t* counts) { warpfold::histogram(on, in, n, counts, bins); }, "histogram");
 }
 
-// = --- weighted_histogram: the sum of the weights of the samples in each bin
-// --------------------------------------------
+// --- weighted_histogram: the sum of the weights of the samples in each bin -------------------------------------------
 // weights[k] is the weight of in[k], of any arithmetic type; it is converted to the type of the sums. Sums have 32 or
 // 64 bits; integers wrap. Floating-point sums on the host have the same bits for any number of threads. On a GPU they
 // are added by atomics in any order, so their last bits may differ from run to run; integer sums do not.
@@ -147,8 +146,7 @@ requires(!detail::array_like<In> &&
     detail::histogram_engine<On>::weigh(on, in, weights, n, sums, of, mode, "weighted_histogram");
 }
 
-// = --- histogram_channels: one histogram per channel, in one pass
-// -------------------------------------------------------
+// --- histogram_channels: one histogram per channel, in one pass ------------------------------------------------------
 // n counts pixels of `Channels` interleaved samples: in[k * Channels + c] is channel c of pixel k. The first `Active`
 // channels are counted, channel c by bins[c]. The counts of the channels follow each other: counts[0 ..
 // bins[0].count()), then those of channel 1, and so on.
@@ -228,8 +226,7 @@ void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weig
     });
 }
 
-// = --- the same calls for ranges, and for C arrays with a number of samples
-// ---------------------------------------------
+// --- the same calls for ranges, and for C arrays with a number of samples --------------------------------------------
 // A range of counts has as many elements as there are bins.
 
 template <class On, detail::sized_range Range, class Counts, detail::bins_for<detail::sample_t<Range>> Bins>

@@ -161,8 +161,7 @@ requires(!detail::array_like<In> && detail::place_for<Out, detail::fold_t<In, Op
     detail::fold_into("reduce", on, in, n, out, detail::identity_map{}, op, initial);
 }
 
-// = --- count_if: the number of elements for which predicate(x), or predicate(x, index), is true
-// ------------------------
+// --- count_if: the number of elements for which predicate(x), or predicate(x, index), is true ------------------------
 
 template <class On, class In, detail::element_count N, class Predicate>
 requires(!detail::array_like<In> && detail::maps<Predicate, In>) [[nodiscard]] std::uint64_t
@@ -178,8 +177,7 @@ requires(!detail::array_like<In> && detail::place_for<Out, std::uint64_t>) void 
     detail::fold_into("count_if", on, in, n, out, one_or_none, sum{});
 }
 
-// = --- arg_min, arg_max: the smallest or largest element and its index
-// -------------------------------------------------
+// --- arg_min, arg_max: the smallest or largest element and its index -------------------------------------------------
 // The first of equal elements. For floating-point numbers -0 is smaller than +0, and the first NaN wins over every
 // number. Other types are compared by <. Throws invalid_argument if there are no elements.
 
@@ -232,8 +230,7 @@ requires(!detail::array_like<In>) void arg_max(const On& on, const In& in, const
     detail::arg_into<false>(on, in, n, out, "arg_max");
 }
 
-// = --- min_max: the smallest and the largest element, in one pass
-// ------------------------------------------------------
+// --- min_max: the smallest and the largest element, in one pass ------------------------------------------------------
 // By the rules of minimum and maximum: if any element is NaN, both results are NaN. Throws invalid_argument if there
 // are no elements.
 
@@ -254,56 +251,37 @@ requires(!detail::array_like<In>) void min_max(const On& on, const In& in, const
                                                           detail::decayed_output(out), "min_max");
 }
 
-// = --- the same calls for one range
-// -------------------------------------------------------------------------------------
+// --- the same calls for one range ------------------------------------------------------------------------------------
 
 template <class On, detail::array_like Range, class... Rest>
 auto transform_reduce(const On& on, const Range& range, const Rest&... rest) {
-    if constexpr (detail::counted_array_v<Range, Rest...>) {
-        return warpfold::transform_reduce(on, detail::decayed(range), rest...);
-    } else {
-        return warpfold::transform_reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::transform_reduce(on, of...); }, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto reduce(const On& on, const Range& range, const Rest&... rest) {
-    if constexpr (detail::counted_array_v<Range, Rest...>) {
-        return warpfold::reduce(on, detail::decayed(range), rest...);
-    } else {
-        return warpfold::reduce(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::reduce(on, of...); }, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto count_if(const On& on, const Range& range, const Rest&... rest) {
-    if constexpr (detail::counted_array_v<Range, Rest...>) {
-        return warpfold::count_if(on, detail::decayed(range), rest...);
-    } else {
-        return warpfold::count_if(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::count_if(on, of...); }, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto arg_min(const On& on, const Range& range, const Rest&... rest) {
-    if constexpr (detail::counted_array_v<Range, Rest...>) {
-        return warpfold::arg_min(on, detail::decayed(range), rest...);
-    } else {
-        return warpfold::arg_min(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::arg_min(on, of...); }, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto arg_max(const On& on, const Range& range, const Rest&... rest) {
-    if constexpr (detail::counted_array_v<Range, Rest...>) {
-        return warpfold::arg_max(on, detail::decayed(range), rest...);
-    } else {
-        return warpfold::arg_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::arg_max(on, of...); }, rest...);
 }
 template <class On, detail::array_like Range, class... Rest>
 auto min_max(const On& on, const Range& range, const Rest&... rest) {
-    if constexpr (detail::counted_array_v<Range, Rest...>) {
-        return warpfold::min_max(on, detail::decayed(range), rest...);
-    } else {
-        return warpfold::min_max(on, std::data(range), std::uint64_t{std::size(range)}, rest...);
-    }
+    return detail::with_elements(
+        range, [&](auto&&... of) { return warpfold::min_max(on, of...); }, rest...);
 }
 
 } // namespace warpfold

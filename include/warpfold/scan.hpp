@@ -71,40 +71,27 @@ requires(!detail::array_like<In> &&
     detail::scan_call<false>("transform_exclusive_scan", on, in, n, out, map, op, how...);
 }
 
-// = --- the same calls for one range
-// -------------------------------------------------------------------------------------
+// --- the same calls for one range ------------------------------------------------------------------------------------
 
 template <class On, detail::array_like In, class Out, class... Rest>
 void inclusive_scan(const On& on, const In& in, Out&& out, Rest&&... rest) {
-    if constexpr (detail::counted_array_v<In, Out>) {
-        warpfold::inclusive_scan(on, detail::decayed(in), out, rest...);
-    } else {
-        warpfold::inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
-    }
+    detail::with_elements(
+        in, [&](auto&&... of) { return warpfold::inclusive_scan(on, of...); }, out, rest...);
 }
 template <class On, detail::array_like In, class Out, class... Rest>
 void exclusive_scan(const On& on, const In& in, Out&& out, Rest&&... rest) {
-    if constexpr (detail::counted_array_v<In, Out>) {
-        warpfold::exclusive_scan(on, detail::decayed(in), out, rest...);
-    } else {
-        warpfold::exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
-    }
+    detail::with_elements(
+        in, [&](auto&&... of) { return warpfold::exclusive_scan(on, of...); }, out, rest...);
 }
 template <class On, detail::array_like In, class Out, class... Rest>
 void transform_inclusive_scan(const On& on, const In& in, Out&& out, Rest&&... rest) {
-    if constexpr (detail::counted_array_v<In, Out>) {
-        warpfold::transform_inclusive_scan(on, detail::decayed(in), out, rest...);
-    } else {
-        warpfold::transform_inclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
-    }
+    detail::with_elements(
+        in, [&](auto&&... of) { return warpfold::transform_inclusive_scan(on, of...); }, out, rest...);
 }
 template <class On, detail::array_like In, class Out, class... Rest>
 void transform_exclusive_scan(const On& on, const In& in, Out&& out, Rest&&... rest) {
-    if constexpr (detail::counted_array_v<In, Out>) {
-        warpfold::transform_exclusive_scan(on, detail::decayed(in), out, rest...);
-    } else {
-        warpfold::transform_exclusive_scan(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
-    }
+    detail::with_elements(
+        in, [&](auto&&... of) { return warpfold::transform_exclusive_scan(on, of...); }, out, rest...);
 }
 
 } // namespace warpfold

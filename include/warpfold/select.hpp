@@ -148,27 +148,18 @@ requires(!detail::array_like<In>) void unique(const On& on, const In& in, const 
 
 template <class On, detail::array_like In, class Out, class... Rest>
 auto select(const On& on, const In& in, Out&& out, Rest&&... rest) {
-    if constexpr (detail::counted_array_v<In, Out>) {
-        return warpfold::select(on, detail::decayed(in), out, rest...);
-    } else {
-        return warpfold::select(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
-    }
+    return detail::with_elements(
+        in, [&](auto&&... of) { return warpfold::select(on, of...); }, out, rest...);
 }
 template <class On, detail::array_like In, class Out, class... Rest>
 auto partition(const On& on, const In& in, Out&& out, Rest&&... rest) {
-    if constexpr (detail::counted_array_v<In, Out>) {
-        return warpfold::partition(on, detail::decayed(in), out, rest...);
-    } else {
-        return warpfold::partition(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
-    }
+    return detail::with_elements(
+        in, [&](auto&&... of) { return warpfold::partition(on, of...); }, out, rest...);
 }
 template <class On, detail::array_like In, class Out, class... Rest>
 auto unique(const On& on, const In& in, Out&& out, Rest&&... rest) {
-    if constexpr (detail::counted_array_v<In, Out>) {
-        return warpfold::unique(on, detail::decayed(in), out, rest...);
-    } else {
-        return warpfold::unique(on, std::data(in), std::uint64_t{std::size(in)}, out, rest...);
-    }
+    return detail::with_elements(
+        in, [&](auto&&... of) { return warpfold::unique(on, of...); }, out, rest...);
 }
 
 } // namespace warpfold

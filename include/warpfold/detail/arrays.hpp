@@ -114,6 +114,16 @@ constexpr auto decayed_output(X& x) {
     }
 }
 
+// call(pointer, n, rest...) for a range; call(decayed array, rest...) for what decays, whose number `rest` begins with.
+template <class In, class Call, class... Rest>
+decltype(auto) with_elements(const In& in, const Call& call, Rest&&... rest) {
+    if constexpr (counted_array_v<In, Rest...>) {
+        return call(detail::decayed(in), rest...);
+    } else {
+        return call(std::data(in), std::uint64_t{std::size(in)}, rest...);
+    }
+}
+
 // data() of a range, decayed; anything else decayed.
 template <class X>
 auto data_of(X& x) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <type_traits>
@@ -19,6 +20,10 @@
 namespace warpfold::detail {
 
 inline constexpr std::uint64_t exact_piece = std::uint64_t{1} << 16; // elements that a thread processes at a time
+
+// Elements of each array that are added at a time: they and the next ones, which are prefetched, fit an L1 cache.
+template <class T, std::size_t Arrays>
+inline constexpr unsigned exact_step = sizeof(T) * Arrays == sizeof(float) ? exact_chunk : exact_chunk / 2;
 
 // Elements [begin, begin + n), contiguous and followed by zeros up to `rounded_up`; copied to `buffer` unless they are
 // so in memory.
@@ -39,19 +44,20 @@ const T* chunk_of(const In& in, std::uint64_t begin, unsigned n, unsigned rounde
 template <class T, class... Ins>
 void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(Ins)>& total, const Ins&... ins) {
     using accumulator = long_accumulator<T, sizeof...(Ins)>;
+    constexpr unsigned step = exact_step<T, sizeof...(Ins)>;
     std::mutex guard;
     parallel_for(on.threads, (n + exact_piece - 1) / exact_piece, [&](std::uint64_t piece) {
         accumulator mine;
         std::conditional_t<std::is_same_v<T, float> && sizeof...(Ins) == 1, float_bins, no_bins> bins;
         const std::uint64_t end = std::min(n, (piece + 1) * exact_piece);
-        for (std::uint64_t begin = piece * exact_piece; begin < end; begin += exact_chunk) {
-            const auto count = static_cast<unsigned>(std::min<std::uint64_t>(exact_chunk, end - begin));
+        for (std::uint64_t begin = piece * exact_piece; begin < end; begin += step) {
+            const auto count = static_cast<unsigned>(std::min<std::uint64_t>(step, end - begin));
             const unsigned rounded_up = (count + exact_lanes - 1) / exact_lanes * exact_lanes;
-            T buffer[sizeof...(Ins)][exact_chunk];
+            T buffer[sizeof...(Ins)][step];
             T* room = buffer[0];
             const auto next_room = [&] {
                 T* const here = room;
-                room += exact_chunk;
+                room += step;
                 return here;
             };
             struct {

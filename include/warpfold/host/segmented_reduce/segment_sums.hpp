@@ -164,7 +164,8 @@ private:
 
     // Prefetches: hardware prefetchers do not follow four streams.
     static void fetch(const T* in, std::uint64_t k) {
-        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in) + k * sizeof(T) + 16384));
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(in) + k * sizeof(T) + 16384),
+                           0, 2);
     }
 
     static void join(const vector (&sums)[width], const std::uint64_t* begin, A* total) {
