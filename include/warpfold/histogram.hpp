@@ -11,7 +11,7 @@
 //
 // Input. `on` is the target: host{} or gpu{stream}. `in` is a pointer, or any object with in[k], in the target's
 // memory; n counts samples. In place of n, count_at(number, most) (detail/element_count.hpp) is read in the target's
-// memory, in the target's order; histogram_channels takes a number only. A range with data() and size() replaces `in, n`.
+// memory, in the target's order. A range with data() and size() replaces `in, n`.
 // `bins` is even_bins, range_bins, edge_bins or function_bins (bins.hpp).
 //
 // Output. `counts` is a pointer in the target's memory or, on the host, a range of as many elements as there are bins.
@@ -151,15 +151,16 @@ requires(!detail::array_like<In> &&
 // channels are counted, channel c by bins[c]. The counts of the channels follow each other: counts[0 ..
 // bins[0].count()), then those of channel 1, and so on.
 
-template <unsigned Channels, class On, class In, detail::counter Counter, detail::bins_for<detail::element_t<In>> Bins,
-          std::size_t Active>
+template <unsigned Channels, class On, class In, detail::element_count N, detail::counter Counter,
+          detail::bins_for<detail::element_t<In>> Bins, std::size_t Active>
 requires(!detail::array_like<In> && Active >= 1 && Active <= Channels &&
-         Channels <= 256) void histogram_channels(const On& on, const In& in, std::uint64_t n, Counter* counts,
+         Channels <= 256) void histogram_channels(const On& on, const In& in, const N& n, Counter* counts,
                                                   const std::array<Bins, Active>& bins,
                                                   update mode = update::overwrite) {
     using S = detail::element_t<In>;
     const detail::several_channels<decltype(detail::prepare(bins[0], S{})), Channels, Active> of(bins, S{});
-    detail::histogram_engine<On>::count(on, in, n * Channels, counts, of, mode, "histogram_channels");
+    detail::histogram_engine<On>::count(on, in, detail::multiplied<Channels>(n), counts, of, mode,
+                                        "histogram_channels");
 }
 
 // --- histogram_nd: samples of up to 4 dimensions -------------------------------------------------------------------------
@@ -288,9 +289,9 @@ requires(!detail::element_count<std::remove_cvref_t<Counts>>) void histogram_cha
         on, detail::data_of(range), std::uint64_t{std::size(range)} / Channels,
         detail::count_place(on, counts, detail::all_bins(bins), "histogram_channels"), bins, mode);
 }
-template <unsigned Channels, class On, class In, class Counts, class Bins, std::size_t Active>
+template <unsigned Channels, class On, class In, detail::element_count N, class Counts, class Bins, std::size_t Active>
 requires(detail::decays<In> || detail::pointer_like<std::remove_cvref_t<Counts>>) void histogram_channels(
-    const On& on, const In& in, std::uint64_t n, Counts&& counts, const std::array<Bins, Active>& bins,
+    const On& on, const In& in, const N& n, Counts&& counts, const std::array<Bins, Active>& bins,
     update mode = update::overwrite) {
     warpfold::histogram_channels<Channels>(on, detail::decayed(in), n, detail::decayed_output(counts), bins, mode);
 }

@@ -41,6 +41,27 @@ struct known_count {
     std::uint64_t most;
 };
 
+// So many times a count_at, of elements in groups.
+template <class I>
+struct multiplied_count {
+    [[nodiscard]] WARPFOLD_HD std::uint64_t value() const { return count_at<I>(number, most / times).value() * times; }
+
+    const I* number;
+    std::uint64_t most; // a multiple of `times`
+    unsigned times;
+};
+template <class I>
+inline constexpr bool is_count_at_v<multiplied_count<I>> = true;
+
+template <unsigned Times, element_count N>
+auto multiplied(const N& n) {
+    if constexpr (is_count_at_v<N>) {
+        return multiplied_count<std::remove_cvref_t<decltype(*n.number)>>{n.number, n.most * Times, Times};
+    } else {
+        return static_cast<std::uint64_t>(n) * Times;
+    }
+}
+
 // How many elements an input has at least, before the number is read.
 template <class Count>
 std::uint64_t least_of(const Count& count) {

@@ -33,9 +33,10 @@ struct exact_sum_policy {
     // One block has the whole array, if it has no more vectors of 16 bytes and no more elements than these.
     unsigned one_block_max_vectors = 2048;
     unsigned one_block_max_elements = 8192;
-    // Otherwise there are several, at most so many for each multiprocessor. Blocks are short until each thread of that
-    // many short blocks has a vector.
+    // Otherwise there are several, at most so many for each multiprocessor, and one for each while its threads have no more
+    // vectors than these. Blocks are short until each thread of that many short blocks has a vector.
     unsigned blocks_per_multiprocessor = Kernels.resident_blocks;
+    unsigned single_blocks_max_vectors = 4;
     unsigned short_block_threads = std::min(256u, Kernels.max_block_threads);
     unsigned segment_block_threads = std::min(64u, Kernels.max_block_threads); // of a block that sums whole segments
 

@@ -80,6 +80,26 @@ void sums() {
     tests::expect_zero(memory);
 }
 
+// Half of a last bit more than a number, and a bit of a lower level beside it, which decides how the sum is rounded.
+template <class T>
+void ties() {
+    for (const int at : {0, 3, -5, -20, -30}) {
+        const T base = std::ldexp(T(1), at), half = std::ldexp(base, -std::numeric_limits<T>::digits);
+        for (const int low : {at - 33, at - 45, -70, -74, -115}) {
+            for (const T tiny : {T(0), std::ldexp(T(1), low), -std::ldexp(T(1), low)}) {
+                for (const std::vector<T>& data : {std::vector<T>{base, half, tiny},
+                                                   {-base, -half, tiny},
+                                                   {base, 3 * half, tiny},
+                                                   {-base, half, tiny}}) {
+                    const on_device<T> there(data);
+                    same(exact_sum(gpu{}, there.data(), data.size()), tests::expected_sum(data),
+                         "a tie at 2^" + std::to_string(at) + " and 2^" + std::to_string(low));
+                }
+            }
+        }
+    }
+}
+
 template <class T>
 void special() {
     workspace memory(exact_sum_workspace());
@@ -234,6 +254,8 @@ TEST(exact_sum, large) {
 
 TEST(exact_sum, sums_of_float) { sums<float>(); }
 TEST(exact_sum, sums_of_double) { sums<double>(); }
+TEST(exact_sum, ties_of_float) { ties<float>(); }
+TEST(exact_sum, ties_of_double) { ties<double>(); }
 TEST(exact_sum, special_of_float) { special<float>(); }
 TEST(exact_sum, special_of_double) { special<double>(); }
 TEST(exact_sum, dots_of_float) { dots<float>(); }

@@ -94,6 +94,28 @@ void exact_histograms_of_special_values(const On& on) {
                  invalid_argument);
 }
 
+// After ordinary weights ones that are 2^33 times as large, of one sign in bin 0 and of the other in bin 1: their sums need more bits
+// than what a block of a GPU holds of a bin. Bin 2 has weights of both signs, bin 3 any exponents.
+template <class T, template <class> class Place, class On>
+void exact_histograms_that_carry(const On& on) {
+    constexpr std::size_t bins = 1000, n = 20011;
+    std::vector<int> samples(n);
+    std::vector<T> weights = spread<T>(n, -100, 100, 5);
+    for (std::size_t k = 0; k < n; ++k) {
+        const T large = k < n / 4 ? T(1) : static_cast<T>(0x1.fffffep33);
+        samples[k] = static_cast<int>(k * k % 7 % 4);
+        weights[k] =
+            samples[k] == 3 ? weights[k] : (samples[k] == 0 || (samples[k] == 2 && k % 2 == 0) ? large : -large);
+    }
+    const Place<int> in(samples, 0);
+    const Place<T> of_samples(weights, 0), sums(std::vector<T>(bins, 7), 0);
+    exact_weighted_histogram(on, in.data(), of_samples.data(), n, sums.data(),
+                             even_bins<int>(0, static_cast<int>(bins), bins));
+    auto right = exact_bin_sums<T>(samples, weights, {}, 0, 1, 4);
+    right.resize(bins);
+    expect_same_bits(sums.read(), right);
+}
+
 // Of every kind above.
 template <template <class> class Place, class On>
 void exact_histogram_calls(const On& on) {
@@ -103,6 +125,8 @@ void exact_histogram_calls(const On& on) {
         exact_histograms<double, double, Place>(on, n, 300);
         exact_histograms<float, float, Place>(on, n, 700);
     }
+    exact_histograms_that_carry<float, Place>(on);
+    exact_histograms_that_carry<double, Place>(on);
     exact_histograms_of_special_values<Place>(on);
 }
 

@@ -329,7 +329,7 @@ TEST(HistogramHost, Channels) {
     for (const unsigned threads : {1u, 3u}) {
         std::vector<std::uint32_t> counts(123), short_counts(123);
         histogram_channels<3>(host{threads}, bytes.data(), pixels, counts.data(), bins);
-        histogram_channels<3>(host{threads}, shorts.data(), pixels, short_counts.data(), bins);
+        histogram_channels<3>(host{threads}, shorts.data(), count_at(&pixels, 2 * pixels), short_counts.data(), bins);
         for (unsigned c = 0; c < 2; ++c) {
             std::vector<std::uint8_t> bytes_here;
             std::vector<std::uint16_t> shorts_here;

@@ -89,6 +89,13 @@ TEST(histogram_kinds, channels) {
     histogram_channels<3>(host{2}, shorts.data(), pixels, expected.data(), same);
     histogram_channels<3>(gpu{}, shorts_there.data(), pixels, counts.base, same);
     EXPECT_EQ(counts.read(), expected);
+    for (const unsigned many : {0u, 1u, 7777u, 20011u, 20012u}) { // the number of pixels on the device
+        const on_device<unsigned> number(std::vector<unsigned>{many});
+        const std::uint64_t counted = std::min<std::uint64_t>(many, pixels);
+        histogram_channels<3>(host{2}, shorts.data(), counted, expected.data(), same);
+        histogram_channels<3>(gpu{}, shorts_there.data(), count_at(number.data(), pixels), counts.base, same);
+        EXPECT_EQ(counts.read(), expected) << many;
+    }
 }
 
 // A captured call runs again and again on what its memory holds by then, and leaves its workspace as it found it.

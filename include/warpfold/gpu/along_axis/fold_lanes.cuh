@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/along_axis/axis_indices.cuh"
@@ -61,25 +62,27 @@ __device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std:
             mine[j] = op(mine[j], static_cast<A>(detail::mapped(map, items[j], static_cast<std::uint64_t>(at.role))));
         }
     };
-    for (; k + (loads - 1) * step < end; k += loads * step) {
-        T items[loads][Width];
-        axis_place at[loads];
+    const auto take_rounds = [&](auto of_round) {
+        constexpr unsigned count = decltype(of_round)::value;
+        for (; k + (count - 1) * step < end; k += count * step) {
+            T items[count][Width];
+            axis_place at[count];
 #pragma unroll
-        for (unsigned i = 0; i < loads; ++i) {
-            at[i] = place(k + i * step);
-            load(items[i], at[i]);
-        }
+            for (unsigned i = 0; i < count; ++i) {
+                at[i] = place(k + i * step);
+                load(items[i], at[i]);
+            }
 #pragma unroll
-        for (unsigned i = 0; i < loads; ++i) {
-            take(items[i], at[i]);
+            for (unsigned i = 0; i < count; ++i) {
+                take(items[i], at[i]);
+            }
         }
+    };
+    if constexpr (Width == 1 && sizeof(T) <= 4) { // as many bytes in flight as with vectors
+        take_rounds(std::integral_constant<unsigned, 4 * loads>{});
     }
-    for (; k < end; k += step) {
-        T items[Width];
-        const axis_place at = place(k);
-        load(items, at);
-        take(items, at);
-    }
+    take_rounds(std::integral_constant<unsigned, loads>{});
+    take_rounds(std::integral_constant<unsigned, 1>{});
 }
 
 // Writes results to `out`, or values of shares to partial[split * results + result] if that is not null.

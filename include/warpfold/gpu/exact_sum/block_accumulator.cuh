@@ -12,13 +12,15 @@
 
 namespace warpfold::detail {
 
-// The sum over the lanes of a warp, in lane 0.
+// The sum over the lanes of a warp, in lane 0. Levels that are 0 in all lanes, as most are, take one instruction.
 template <unsigned Count>
 __device__ void sum_lanes(level_sums<Count>& all) {
     if constexpr (has_at_once) {
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
-            all.of[j] = reduce_at_once<sum>(all.of[j]);
+            if (__any_sync(warp::all_lanes, all.of[j] != 0)) {
+                all.of[j] = reduce_at_once<sum>(all.of[j]);
+            }
         }
     } else {
 #pragma unroll 1
@@ -38,6 +40,9 @@ __device__ void sum_windows(level_sums<Count>& all) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(WARPFOLD_NO_REDUX)
 #pragma unroll
     for (unsigned j = 0; j < Count; ++j) {
+        if (!__any_sync(warp::all_lanes, all.of[j] != 0)) {
+            continue;
+        }
         constexpr unsigned bits = 27;
         constexpr long long origin = 1ll << 51;
         const auto value = static_cast<unsigned long long>(all.of[j] + origin);

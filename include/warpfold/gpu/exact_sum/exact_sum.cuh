@@ -355,10 +355,13 @@ exact_shape shape_of_exact(const Policy& policy, std::uint64_t n) {
         shape.threads = std::max(static_cast<unsigned>(threads), 32u);
         return shape;
     }
-    const std::uint64_t most =
-        std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
-    shape.threads = vectors <= most * policy.short_block_threads ? std::min(policy.short_block_threads, most_threads)
-                                                                 : most_threads;
+    const std::uint64_t multiprocessors = device_attribute<cudaDevAttrMultiProcessorCount>();
+    std::uint64_t most = multiprocessors * policy.blocks_per_multiprocessor;
+    if (vectors <= most * policy.short_block_threads) {
+        shape.threads = std::min(policy.short_block_threads, most_threads);
+    } else if (vectors <= multiprocessors * most_threads * policy.single_blocks_max_vectors) {
+        most = multiprocessors;
+    }
     shape.blocks = static_cast<unsigned>(std::min(most, (vectors + shape.threads - 1) / shape.threads));
     return shape;
 }

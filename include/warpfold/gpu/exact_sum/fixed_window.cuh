@@ -77,19 +77,21 @@ public:
             step<4>(error);
             if (deep) {
                 step<4>(term);
-                last(term);
-                last(error);
+                last<kind::levels - 1>(term);
+                last<kind::levels - 1>(error);
             }
         } else {
             if (large) {
                 step<0>(term);
             }
-            step<1>(term);
             if constexpr (kind::levels == 4) {
-                step<2>(term);
+                step<1>(term);
             }
             if (deep) {
-                last(term);
+                step<kind::levels - 2>(term);
+                last<kind::levels - 1>(term);
+            } else {
+                last<kind::levels - 2>(term);
             }
         }
         return true;
@@ -165,11 +167,12 @@ private:
             window_.sum[J] = with;
         }
     }
-    template <unsigned Count>
+    // The same where nothing remains.
+    template <unsigned J, unsigned Count>
     __device__ void last(const double (&x)[Count]) {
 #pragma unroll
         for (unsigned j = 0; j < Count; ++j) {
-            window_.sum[kind::levels - 1] = __dadd_rn(window_.sum[kind::levels - 1], x[j]);
+            window_.sum[J] = __dadd_rn(window_.sum[J], x[j]);
         }
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Exact weighted histograms on a GPU: the limbs of each bin in global memory (detail/exact/exact_integer.hpp), to which
-// blocks add by integer atomics, whose order does not matter; then a thread for each bin rounds its sum. Blocks of few bins
-// have limbs of their own in shared memory.
+// blocks add by integer atomics, whose order does not matter; then a thread for each bin rounds its sum. If there are samples
+// enough for the bins, blocks have words of their own in shared memory (exact_words.cuh), for all bins or, in groups of blocks that
+// read the same samples, for a part of them each. Weights that these do not hold go to the limbs.
 #pragma once
 
 #include <algorithm>
@@ -15,52 +16,107 @@
 #include "warpfold/detail/exact/exact_integer.hpp"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/exact_sum/accumulator.cuh"
+#include "warpfold/gpu/histogram/exact_words.cuh"
 #include "warpfold/gpu/histogram/histogram.cuh"
+#include "warpfold/gpu/histogram/layout.cuh"
+#include "warpfold/operation.hpp"
+#include "warpfold/warp/reduce.cuh"
 
 namespace warpfold::detail {
 
-inline constexpr unsigned exact_histogram_threads = 256;
-inline constexpr unsigned exact_histogram_shared = 48 * 1024;                    // bytes, of every device
+inline constexpr unsigned exact_histogram_threads = 1024;                        // of a block; one for a multiprocessor
+inline constexpr unsigned exact_histogram_parts = 8;                             // blocks that share the bins, at most
+inline constexpr unsigned exact_histogram_copies_bytes = 64 * 1024;              // of a block's words, with copies
 inline constexpr std::uint64_t exact_histogram_samples = std::uint64_t{1} << 30; // limbs hold twice as many
 
-// Adds the samples from `begin` to `end`. `near`: the limbs of all bins fit the block's shared memory.
+// Adds a weight to its bin in global memory.
+template <class T>
+__device__ __noinline__ void add_to_table(T weight, exact_limbs<T>* to) {
+    unsigned met = 0;
+    add_term(weight, global_limbs{to->limb}, met);
+    if (met != 0) {
+        atomicOr(&to->met, static_cast<unsigned long long>(met));
+    }
+}
+
+// The first limb of a block's words: around its largest weight among the first ones. Contains barriers.
+template <class T, class Weights>
+__device__ unsigned choose_first_limb(const Weights& weights, std::uint64_t k, std::uint64_t end) {
+    __shared__ unsigned top;
+    if (threadIdx.x == 0) {
+        top = 0;
+    }
+    __syncthreads();
+    const number_parts<T> first = parts_of(k < end ? static_cast<T>(weights[k]) : T(0));
+    const unsigned most = warp::reduce(first.special ? 0 : first.place, maximum{});
+    if (threadIdx.x % warp::lanes == 0) {
+        atomicMax(&top, most);
+    }
+    __syncthreads();
+    return exact_words<T>::first_limb(top);
+}
+
+// Adds the samples from `begin` to `end`. A block has words for its part of the bins, or adds all to the table if
+// layout.part_codes is 0.
 template <class In, class Weights, class Count, class Of, class T>
 __global__ void __launch_bounds__(exact_histogram_threads)
     exact_histogram_kernel(In in, Weights weights, Count number, std::uint64_t begin, std::uint64_t end, Of of,
-                           exact_limbs<T>* table, bool near) {
+                           exact_limbs<T>* table, histogram_layout layout) {
+    using words = exact_words<T>;
     extern __shared__ __align__(16) unsigned char histogram_shared[];
+    auto* const word = reinterpret_cast<unsigned*>(histogram_shared);
     binner_checks<typename Of::binner, element_t<In>>::run();
     detail::load_bins(of);
-    constexpr unsigned words = sizeof(exact_limbs<T>) / 8;
-    auto* const held = reinterpret_cast<unsigned long long*>(histogram_shared);
-    const unsigned held_words = near ? of.bins * words : 0;
-    for (unsigned k = threadIdx.x; k < held_words; k += exact_histogram_threads) {
-        held[k] = 0;
-    }
-    __syncthreads();
-    auto* const to = near ? reinterpret_cast<exact_limbs<T>*>(histogram_shared) : table;
+    const histogram_share share(layout, of.bins);
+    const unsigned apart = share.count * layout.copies, copy = threadIdx.x & (layout.copies - 1);
     const std::uint64_t n = number.value(), last = end < n ? end : n;
-    const std::uint64_t threads = std::uint64_t{gridDim.x} * exact_histogram_threads;
-    for (std::uint64_t k = begin + std::uint64_t{blockIdx.x} * exact_histogram_threads + threadIdx.x; k < last;
-         k += threads) {
-        const unsigned bin = of(in[k], 0);
-        if (bin < of.bins) {
-            unsigned met = 0;
-            add_term(static_cast<T>(weights[k]), global_limbs{to[bin].limb}, met);
-            if (met != 0) {
-                atomicOr(&to[bin].met, static_cast<unsigned long long>(met));
-            }
+    std::uint64_t k = begin + share.thread;
+    unsigned first_limb = 0;
+    if (share.count != 0) {
+        for (unsigned j = threadIdx.x; j < words::count * apart; j += exact_histogram_threads) {
+            word[j] = words::middle;
+        }
+        first_limb = choose_first_limb<T>(weights, k, last);
+    }
+    const auto add = [&](unsigned bin, T weight) {
+        const unsigned of_part = bin - share.first;
+        if (bin >= of.bins || (of_part >= share.count && share.count != 0)) {
+            return;
+        }
+        const number_parts<T> p = parts_of(weight);
+        const unsigned place = p.place - 32 * first_limb;
+        if (share.count == 0 || p.special || place >= 32 * words::places) {
+            add_to_table(weight, table + bin);
+        } else {
+            words::add(word + of_part * layout.copies + copy, apart, p.mantissa, place, p.negative,
+                       [&](std::int64_t carry) { global_limbs{table[bin].limb}(first_limb + words::count, carry); });
+        }
+    };
+    constexpr unsigned batch = 4;
+    for (; k < last; k += batch * share.threads) {
+        unsigned bin[batch];
+        T weight[batch];
+#pragma unroll
+        for (unsigned j = 0; j < batch; ++j) {
+            const std::uint64_t at = k + j * share.threads;
+            bin[j] = at < last ? of(in[at], 0) : of.bins;
+            weight[j] = at < last ? static_cast<T>(weights[at]) : T(0);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < batch; ++j) {
+            add(bin[j], weight[j]);
         }
     }
     __syncthreads();
-    for (unsigned k = threadIdx.x; k < held_words; k += exact_histogram_threads) {
-        const unsigned long long what = held[k];
-        auto* const word = reinterpret_cast<unsigned long long*>(table) + k;
-        if (what != 0 && k % words == words - 1) {
-            atomicOr(word, what);
-        } else if (what != 0) {
-            atomicAdd(word, what);
+    for (unsigned j = threadIdx.x; j < words::count * share.count; j += exact_histogram_threads) {
+        const unsigned which = j % words::count, unrotated = j / words::count + share.rotation;
+        const unsigned bin = unrotated < share.count ? unrotated : unrotated - share.count;
+        std::int64_t sum = 0;
+        for (unsigned c = 0; c < layout.copies; ++c) {
+            sum += word[which * apart + bin * layout.copies + ((c + j) & (layout.copies - 1))];
         }
+        global_limbs{table[share.first + bin].limb}(first_limb + which,
+                                                    sum - std::int64_t{layout.copies} * words::middle);
     }
 }
 
@@ -99,38 +155,73 @@ __global__ void round_histogram_kernel(exact_limbs<T>* table, unsigned bins, T* 
     sums[bin] = rounded<T>(limb, layout::limbs, layout::lowest, met);
 }
 
+struct exact_histogram_plan {
+    unsigned blocks = 1;
+    unsigned shared = 0; // bytes per block
+    histogram_layout layout;
+};
+
+template <class T>
+exact_histogram_plan plan_exact_histogram(const histogram_facts& facts, std::uint64_t n, unsigned bins) {
+    constexpr std::uint64_t threads = exact_histogram_threads, of_bin = exact_words<T>::count * sizeof(unsigned);
+    constexpr unsigned few_bins = 1024; // whose sums in global memory many samples would wait for
+    exact_histogram_plan plan;
+    const unsigned room = facts.shared_of_block - 256; // the kernel has a few bytes besides
+    const std::uint64_t parts = divided_up(bins * of_bin, room), part_bins = divided_up(bins, parts);
+    const std::uint64_t bytes = part_bins * of_bin;
+    // A group of blocks has samples for more than it adds to the table at its end.
+    const std::uint64_t groups = std::clamp<std::uint64_t>(n / std::max<std::uint64_t>(8 * threads, 2 * bins), 1,
+                                                           std::max<std::uint64_t>(facts.multiprocessors / parts, 1));
+    if (parts > exact_histogram_parts || (bins > few_bins && 2 * groups * parts < facts.multiprocessors)) {
+        plan.blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(n / (2 * threads), 1, facts.multiprocessors));
+        return plan;
+    }
+    plan.layout.parts = static_cast<unsigned>(parts);
+    plan.layout.part_codes = static_cast<unsigned>(part_bins);
+    while (plan.layout.copies < 32 && bytes * plan.layout.copies * 2 <= exact_histogram_copies_bytes) {
+        plan.layout.copies *= 2;
+    }
+    plan.blocks = static_cast<unsigned>(groups * parts);
+    plan.shared = static_cast<unsigned>(bytes * plan.layout.copies);
+    return plan;
+}
+
 template <gpu_target On>
 struct exact_histogram_engine<On> {
     template <class In, class Weights, class N, class Sum, class Of>
     static void weigh(const On& on, const In& in, const Weights& weights, const N& number, Sum* sums, const Of& of,
                       update mode, const char* call) {
+        const call_device scope;
+        weigh_as(histogram_facts::of_device(), on, in, weights, number, sums, of, mode, call);
+    }
+
+    // As on a device with these facts.
+    template <class In, class Weights, class N, class Sum, class Of>
+    static void weigh_as(const histogram_facts& facts, const On& on, const In& in, const Weights& weights,
+                         const N& number, Sum* sums, const Of& of, update mode, const char* call) {
         const auto count = detail::checked_count(number, call);
         detail::check_array(in, count.most, call);
         detail::check_array(weights, count.most, call);
         detail::check_array(sums, of.bins, call);
         check_edge_arrays(of, call);
-        const call_device scope;
         const call_memory memory(on, 0, of.bins * sizeof(exact_limbs<Sum>), call);
         auto* const table = static_cast<exact_limbs<Sum>*>(memory.data());
-        constexpr unsigned threads = exact_histogram_threads;
-        const unsigned each = divided_up(of.bins, threads);
-        const std::uint64_t bytes = of.bins * sizeof(exact_limbs<Sum>);
-        const bool near = bytes <= exact_histogram_shared;
-        const unsigned resident = 4 * device_attribute<cudaDevAttrMultiProcessorCount>();
+        constexpr unsigned threads = exact_histogram_threads, of_bins = 128;
+        const unsigned each = divided_up(of.bins, of_bins);
+        const auto kernel = exact_histogram_kernel<In, Weights, std::remove_cv_t<decltype(count)>, Of, Sum>;
         for (std::uint64_t begin = 0; begin < count.most; begin += exact_histogram_samples) {
             const std::uint64_t end = std::min(count.most, begin + exact_histogram_samples);
-            // A block in shared memory has samples for more than it adds to the table at its end.
-            const std::uint64_t of_block = near ? std::max<std::uint64_t>(8 * threads, 4 * of.bins) : 4 * threads;
-            const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>((end - begin) / of_block, 1, resident));
+            const exact_histogram_plan plan = plan_exact_histogram<Sum>(facts, end - begin, of.bins);
             if (begin != 0) {
-                carry_histogram_kernel<<<each, threads, 0, on.stream>>>(table, of.bins);
+                carry_histogram_kernel<<<each, of_bins, 0, on.stream>>>(table, of.bins);
                 WARPFOLD_CHECK_CUDA(cudaGetLastError());
             }
-            exact_histogram_kernel<<<blocks, threads, near ? static_cast<unsigned>(bytes) : 0, on.stream>>>(
-                in, weights, count, begin, end, of, table, near);
+            need_shared(kernel, plan.shared);
+            kernel<<<plan.blocks, threads, plan.shared, on.stream>>>(in, weights, count, begin, end, of, table,
+                                                                     plan.layout);
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
         }
-        round_histogram_kernel<<<each, threads, 0, on.stream>>>(table, of.bins, sums, mode == update::add);
+        round_histogram_kernel<<<each, of_bins, 0, on.stream>>>(table, of.bins, sums, mode == update::add);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }
 };
