@@ -42,7 +42,7 @@ struct below {
 
 template <class Work>
 void cell(const room& in, const Work& work) {
-    for (const unsigned e : {20u, 22u, 24u, 28u}) {
+    for (const unsigned e : {10u, 14u, 16u, 18u, 20u, 22u, 24u, 28u}) {
         const std::uint64_t bytes = std::uint64_t{4} << e;
         const auto copies = static_cast<unsigned>(array_bytes / bytes > 16 ? 16 : array_bytes / bytes);
         const bench::call call = [&](cudaStream_t s, unsigned k) { work(s, k * bytes, bytes); };
@@ -67,7 +67,8 @@ T* at(const measure::device_memory& memory, std::uint64_t offset) {
 
 template <tuning::compact_kernels K>
 void selections(const room& in) {
-    std::printf("%u x %u bytes, %u blocks", K.block_threads, K.wide.bytes_per_thread, K.wide.resident_blocks);
+    std::printf("%u x %u bytes, %u blocks; short arrays: %u bytes", K.block_threads, K.wide.bytes_per_thread,
+                K.wide.resident_blocks, K.short_arrays.bytes_per_thread);
     workspace memory(std::size_t{64} << 20);
     auto* const count = static_cast<std::uint32_t*>(in.count.data());
     const auto on = [&](cudaStream_t s) { return gpu{s, &memory}.with(tuning::compact_policy<K>{}); };
@@ -124,8 +125,10 @@ int main() {
         bench::measure_and_print_ceilings(in.stream);
         fill<<<2048, 256>>>(at<std::uint32_t>(in.in, 0), at<std::uint32_t>(in.values, 0), array_bytes / 4);
         using kernels = tuning::compact_kernels;
-        std::printf("# 2^22, 2^24, 2^26, 2^30 bytes each: select half u32; few u64; half u8\n");
+        std::printf("# 2^12, 2^16, 2^18, 2^20, 2^22, 2^24, 2^26, 2^30 bytes each: select half u32; few u64; half u8\n");
         selections<kernels{}>(in);
+        selections<kernels{.short_arrays = {16, 4}}>(in);
+        selections<kernels{.short_arrays = {64, 3}}>(in);
         selections<kernels{.wide = {64, 4}, .narrow = {32, 6}}>(in);
         selections<kernels{.wide = {128, 4}, .narrow = {64, 3}}>(in);
         selections<kernels{.block_threads = 128, .wide = {256, 4}, .narrow = {64, 8}}>(in);

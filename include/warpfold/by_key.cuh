@@ -12,8 +12,8 @@
 namespace warpfold {
 
 // Bytes of a workspace that is enough for any reduction by key, by `Op`, of up to n keys of type Key and values of type T,
-// into elements of type U, on the current device, with the policy of `on`: about 0.3 % of the memory that they take. Scans by
-// key take scan_workspace() bytes.
+// into elements of type U, on the current device, with the policy of `on`: about 0.3 % of the memory that they take, or 130 to
+// 330 KiB. Scans by key take scan_workspace() bytes.
 template <class Key, class T, class Op = sum, class U = T, detail::gpu_target On = gpu>
 [[nodiscard]] std::size_t reduce_by_key_workspace(std::uint64_t n, const On& on = {}) {
     using Task = detail::keyed_fold<accumulator_t<Op, T>, const Key*, const T*, Key*, U*, Op, equals>;

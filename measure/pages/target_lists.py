@@ -136,8 +136,8 @@ REASONS_OF_H200 = {
         "Most of its segments are shorter than a lane's run and go the way of those of 16, a few are long; nothing that was tried "
         "(more waves of blocks, fewer of them, asking the L2 cache beforehand) is faster (decision 14).",
     "compactions: CUB's time":
-        "{met} rows do, all but one of 2^28 among them. The others: bytes up to 2^16; arrays of 2^16 to 2^20, whose tiles wait for "
-        "their prefix; selections of 2^23 to 2^24, with either kind of blocks (decisions 35, 51 and 60; the page is of before 51).",
+        "{met} rows do, all of up to 2^20 and all but one of 2^28 among them. The others are of 64 MiB, more tiles than read each other's "
+        "totals at once and fewer than pay for blocks that stay (decisions 35 and 72), and run lengths of runs of 2.",
     "compactions, 2^28: of copy":
         "Of 4 bytes 51 to 89 %, CUB 37 to 68: instructions and tiles that wait for each other bound them, not memory. The least are bytes, of "
         "which as many are 256 MiB only, at about twice CUB's speed (decisions 35 and 60).",

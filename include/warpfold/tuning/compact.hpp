@@ -41,11 +41,12 @@ struct range_tiles {
 struct compact_kernels {
     unsigned block_threads = 256;                // elements of more than 64 bytes have smaller blocks
     compact_tiles wide{.bytes_per_thread = 128}; // compactions of elements of 4 bytes and more
-    compact_tiles narrow{.bytes_per_thread = 64, .resident_blocks = 4}; // of smaller ones
-    compact_tiles keyed{};                                              // reductions by key
-    persistent_tiles persistent{};                                      // compactions of long arrays
-    range_tiles ranges{.block_threads = 384, .bytes_per_thread = 128};  // reductions by key of long arrays
-    range_tiles lengths{.block_threads = 768, .bytes_per_thread = 64};  // run-length encodings of long arrays
+    compact_tiles narrow{.bytes_per_thread = 64, .resident_blocks = 4};       // of smaller ones
+    compact_tiles keyed{};                                                    // reductions by key
+    compact_tiles short_arrays{.bytes_per_thread = 32, .resident_blocks = 4}; // all of these, of few elements
+    persistent_tiles persistent{};                                            // compactions of long arrays
+    range_tiles ranges{.block_threads = 384, .bytes_per_thread = 128};        // reductions by key of long arrays
+    range_tiles lengths{.block_threads = 768, .bytes_per_thread = 64};        // run-length encodings of long arrays
 
     bool operator==(const compact_kernels&) const = default;
 };
@@ -60,7 +61,7 @@ struct compact_policy {
         return tiles.bytes_per_thread >= 16 && tiles.bytes_per_thread <= 256 && tiles.resident_blocks >= 1 &&
                tiles.resident_blocks * Kernels.block_threads <= 2048;
     }
-    static_assert(fits(Kernels.wide) && fits(Kernels.narrow) && fits(Kernels.keyed),
+    static_assert(fits(Kernels.wide) && fits(Kernels.narrow) && fits(Kernels.keyed) && fits(Kernels.short_arrays),
                   "compact_kernels: bytes_per_thread is not from 16 to 256, or resident_blocks have no thread, or more "
                   "than 2,048, the most of a multiprocessor");
 
@@ -73,6 +74,8 @@ struct compact_policy {
     static_assert(fits(Kernels.ranges) && fits(Kernels.lengths),
                   "compact_kernels: the block or the bytes of ranges or lengths are too few");
 
+    // Short arrays are those of up to so many of their tiles.
+    unsigned short_max_tiles = 128;
     // Compactions that read at least so many bytes, of elements and of a stencil, have the persistent kernel.
     std::uint64_t persistent_min_bytes = std::uint64_t{72} << 20;
     // Reductions by key that read at least so many bytes have the kernel of ranges, and run-length encodings.
@@ -81,7 +84,8 @@ struct compact_policy {
     // Defaults of an architecture: measured on an H200 (benchmarks/library/compact_tune.cu) for all.
     static constexpr compact_policy of(unsigned /*compute_capability*/) { return {}; }
 
-    constexpr void check() const {}
+    // Throws invalid_argument where a value cannot work.
+    constexpr void check() const { check_field("compact_policy: short_max_tiles", short_max_tiles, 0, 256); }
 };
 
 } // namespace warpfold::tuning

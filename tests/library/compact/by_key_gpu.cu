@@ -12,7 +12,9 @@ using namespace warpfold;
 namespace {
 
 using tests::expect_results;
+using tests::in_short_tiles;
 using tests::in_small_tiles;
+using tests::in_usual_tiles;
 using tests::on_device;
 
 template <class U, class K, class V, class Op, class On, class Equal>
@@ -39,8 +41,10 @@ std::vector<K> as_keys(const std::vector<std::uint32_t>& keys) {
 TEST(by_key, sums_of_bytes) {
     for (const std::uint64_t n : {0, 1, 4095, 4097, 20011}) {
         for (const auto& keys : tests::key_cases(n, 9000)) {
-            reduces<std::int64_t>(gpu{}, as_keys<std::uint8_t>(keys), tests::any_numbers<std::int8_t>(n, 1), sum{},
-                                  equals{});
+            const auto bytes = as_keys<std::uint8_t>(keys);
+            const auto values = tests::any_numbers<std::int8_t>(n, 1);
+            reduces<std::int64_t>(gpu{}, bytes, values, sum{}, equals{});
+            reduces<std::int64_t>(in_usual_tiles, bytes, values, sum{}, equals{});
         }
     }
 }
@@ -53,9 +57,9 @@ TEST(by_key, floats) {
 }
 
 // By an operation that has an order and no identity, in more tiles than a district of the tile prefix has.
-TEST(by_key, in_order) {
-    workspace memory(reduce_by_key_workspace<std::uint32_t, tests::affine, tests::then>(66001, in_small_tiles));
-    auto on = in_small_tiles;
+template <class On>
+void reduces_in_order(On on) {
+    workspace memory(reduce_by_key_workspace<std::uint32_t, tests::affine, tests::then>(66001, on));
     on.memory = &memory;
     for (const std::uint64_t n : {0u, 1u, 63u, 64u, 65u, 2049u, 66001u}) {
         std::vector<tests::affine> maps;
@@ -69,6 +73,8 @@ TEST(by_key, in_order) {
     }
     tests::expect_zero(memory);
 }
+TEST(by_key, in_order) { reduces_in_order(in_small_tiles); }
+TEST(by_key, in_order_in_short_arrays) { reduces_in_order(in_short_tiles); }
 
 TEST(by_key, keys_of_twelve_bytes) {
     for (const std::uint64_t n : {1, 1279, 5003}) {
@@ -98,6 +104,7 @@ TEST(by_key, run_lengths_across_tiles) {
         for (std::size_t c = 0; c < cases.size(); ++c) {
             encodes<std::uint32_t, std::uint32_t>(in_small_tiles, cases[c], c % 4);
             encodes<std::uint64_t, std::uint8_t>(gpu{}, cases[c], c);
+            encodes<std::uint64_t, std::uint8_t>(in_usual_tiles, cases[c], c);
         }
     }
     encodes<std::uint32_t, std::uint64_t>(gpu{}, std::vector<std::uint32_t>(20'000, 7), 1);

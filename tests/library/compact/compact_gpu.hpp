@@ -22,6 +22,13 @@ constexpr tuning::compact_kernels small_compact{.block_threads = 32,
                                                 .persistent = {.block_threads = 64, .bytes_per_thread = 32}};
 const auto in_small_tiles = gpu{}.with(tuning::compact_policy<small_compact>{});
 
+// As many tiles of a short array as there can be, of few elements.
+const auto in_short_tiles =
+    gpu{}.with(tuning::compact_policy<tuning::compact_kernels{.block_threads = 64, .short_arrays = small_tiles}>{});
+
+// No array is a short one.
+const auto in_usual_tiles = gpu{}.with(tuning::compact_policy<>{.short_max_tiles = 0});
+
 // The kernel for long arrays, in tiles of two warps, and in tiles of its usual size.
 const auto in_small_long_tiles = gpu{}.with(tuning::compact_policy<small_compact>{.persistent_min_bytes = 0});
 const auto in_long_tiles = gpu{}.with(tuning::compact_policy<>{.persistent_min_bytes = 0});

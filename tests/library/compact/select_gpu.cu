@@ -13,8 +13,10 @@ namespace {
 
 using tests::expect_results;
 using tests::in_long_tiles;
+using tests::in_short_tiles;
 using tests::in_small_long_tiles;
 using tests::in_small_tiles;
+using tests::in_usual_tiles;
 using tests::on_device;
 
 template <class T>
@@ -45,13 +47,14 @@ void partitions_on(const On& on, const std::vector<std::uint64_t>& sizes) {
         }
     }
 }
-// By both kernels.
+// By all kernels.
 template <class T>
 void partitions(const std::vector<std::uint64_t>& sizes) {
     partitions_on<T>(gpu{}, sizes);
+    partitions_on<T>(in_usual_tiles, sizes);
     partitions_on<T>(in_long_tiles, sizes);
 }
-TEST(select, bytes) { partitions<std::uint8_t>({0, 1, 31, 1021, 16383, 16384, 40002}); }
+TEST(select, bytes) { partitions<std::uint8_t>({0, 1, 31, 1021, 4096, 16383, 16384, 40002}); }
 TEST(select, two_bytes) { partitions<std::uint16_t>({1, 8191, 8193, 20010}); }
 TEST(select, four_bytes) { partitions<std::uint32_t>({1, 4095, 4096, 4097, 20010, 40001}); }
 TEST(select, eight_bytes) { partitions<std::uint64_t>({1, 2047, 2049, 9001}); }
@@ -81,6 +84,7 @@ void selects_from_many_tiles(On on, std::uint64_t most) {
     }
 }
 TEST(select, many_tiles) { selects_from_many_tiles(in_small_tiles, 140000); }
+TEST(select, many_short_tiles) { selects_from_many_tiles(in_short_tiles, 32765); }
 TEST(select, many_long_tiles) { selects_from_many_tiles(in_small_long_tiles, 100000); }
 
 std::uint64_t above_two(const gpu& on, const float* in, std::uint64_t n, float* out) {
@@ -120,6 +124,7 @@ void finds_heads(const On& on) {
     }
 }
 TEST(select, unique) { finds_heads(in_small_tiles); }
+TEST(select, unique_in_short_arrays) { finds_heads(in_short_tiles); }
 TEST(select, unique_in_long_tiles) { finds_heads(in_small_long_tiles); }
 
 // A chain of calls in which each takes the number of the last one from the device.
@@ -150,6 +155,27 @@ void takes_numbers_on_the_device(On on) {
     }
 }
 TEST(select, numbers_on_the_device) { takes_numbers_on_the_device(in_small_tiles); }
+TEST(select, numbers_on_the_device_in_short_arrays) { takes_numbers_on_the_device(in_short_tiles); }
 TEST(select, numbers_on_the_device_in_long_tiles) { takes_numbers_on_the_device(in_small_long_tiles); }
+
+// So many elements as there may be take counts of 64 bits.
+struct low_bytes {
+    __host__ __device__ std::uint8_t operator[](std::uint64_t k) const { return static_cast<std::uint8_t>(k); }
+};
+struct is_odd {
+    __host__ __device__ bool operator()(std::uint8_t x) const { return x % 2 != 0; }
+};
+TEST(select, up_to_two_to_the_31) {
+    const std::uint32_t n = 40'001;
+    std::vector<std::uint8_t> expected;
+    for (std::uint32_t k = 1; k < n; k += 2) {
+        expected.push_back(static_cast<std::uint8_t>(k));
+    }
+    const on_device<std::uint32_t> number(std::vector<std::uint32_t>{n}), count(1);
+    const on_device<std::uint8_t> out(n);
+    select(gpu{}, low_bytes{}, count_at(number.data(), std::uint64_t{1} << 31), out.data(), count.data(), is_odd{});
+    EXPECT_EQ(read_one(count), expected.size());
+    expect_results(out, expected, "2^31");
+}
 
 } // namespace

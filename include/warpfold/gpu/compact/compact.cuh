@@ -18,9 +18,6 @@
 
 namespace warpfold::detail {
 
-template <class Policy, class Layout>
-using compact_shape_of = compact_shape<kernels_of<Policy>, Layout>;
-
 // Whether the kernel of ranges is for this task: arrays that are read in vectors of 16 bytes.
 template <class Task>
 inline constexpr bool has_keyed_ranges_v = false;
@@ -43,8 +40,16 @@ bool in_ranges(const Policy& policy, std::uint64_t n) {
 template <class Task, class Policy>
 std::size_t compact_workspace_bytes(const Policy& policy, std::uint64_t n) {
     using Layout = compact_layout<Task>;
-    using Prefix = typename Layout::prefix_type;
-    std::size_t bytes = Prefix::bytes(compact_shape_of<Policy, Layout>::tiles_of(n));
+    using Short = compact_plan<kernels_of<Policy>, Task, known_count, std::uint64_t*, tile_range::of_short>;
+    using Few = compact_plan<kernels_of<Policy>, Task, known_count, std::uint64_t*, tile_range::few>;
+    using Huge = compact_plan<kernels_of<Policy>, Task, known_count, std::uint64_t*, tile_range::huge>;
+    const std::uint64_t tiles = Huge::shape::tiles_of(n);
+    std::size_t bytes =
+        std::max(Few::prefix_bytes(tiles),
+                 Short::prefix_bytes(std::min<std::uint64_t>(Short::shape::tiles_of(n), policy.short_max_tiles)));
+    if (tiles > Few::most_tiles) {
+        bytes = std::max(bytes, Huge::prefix_bytes(tiles));
+    }
     if constexpr (has_long_selection_v<Task>) {
         if (detail::is_long(policy, n, sizeof(typename Layout::T) + 16)) { // the largest stencil
             using Plan = long_selection_plan<kernels_of<Policy>, Task, known_count, std::uint64_t*>;
@@ -101,13 +106,32 @@ private:
                 }
             }
         }
-        using Plan = compact_plan<kernels_of<policy>, Task, Count, Place>;
+        using Short = compact_plan<kernels_of<policy>, Task, Count, Place, tile_range::of_short>;
+        using Few = compact_plan<kernels_of<policy>, Task, Count, Place, tile_range::few>;
+        using Many = compact_plan<kernels_of<policy>, Task, Count, Place, tile_range::many>;
+        using Huge = compact_plan<kernels_of<policy>, Task, Count, Place, tile_range::huge>;
+        if constexpr (Short::shape::tile < Many::shape::tile) {
+            if (Short::shape::tiles_of(count.most) <= detail::policy_of<tuning::compact_policy<>>(on).short_max_tiles) {
+                launch_tiles<Short>(on, task, count, place, got, call);
+                return;
+            }
+        }
+        if (Few::shape::tiles_of(count.most) <= Few::most_tiles) {
+            launch_tiles<Few>(on, task, count, place, got, call);
+        } else if (count.most >> 31 == 0) {
+            launch_tiles<Many>(on, task, count, place, got, call);
+        } else {
+            launch_tiles<Huge>(on, task, count, place, got, call);
+        }
+    }
+    template <class Plan, class Task, class Count, class Place>
+    static void launch_tiles(const On& on, const Task& task, const Count& count, const Place& place, std::uint64_t* got,
+                             const char* call) {
         using Layout = typename Plan::layout;
         using Shape = typename Plan::shape;
         const unsigned shift = shift_of<Shape::vector>(Layout::first_input(task));
         const unsigned tiles = checked_tiles(Shape::tiles_of(count.most, shift), call);
-        const call_memory memory(on, Layout::prefix_type::bytes(tiles), got != nullptr ? sizeof(std::uint64_t) : 0,
-                                 call);
+        const call_memory memory(on, Plan::prefix_bytes(tiles), got != nullptr ? sizeof(std::uint64_t) : 0, call);
         const unsigned ahead = device_attribute<cudaDevAttrMultiProcessorCount>() * Plan::least_blocks;
         Plan plan{task, count, place, memory.slots(), ahead, shift, task.is_in_place()};
         place_number(plan, memory, got);

@@ -5,13 +5,17 @@
 // selection.cuh, keyed_fold.cuh, run_lengths.cuh.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "warpfold/block/scan.cuh"
 #include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/scan/all_tiles_prefix.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
+#include "warpfold/gpu/scan/grouped_prefix.cuh"
 #include "warpfold/tuning/compact.hpp"
 
 namespace warpfold::detail {
@@ -21,20 +25,28 @@ namespace warpfold::detail {
 //   prefetch(task, rows, tiles)   asks the L2 cache for the inputs of the tile `tiles` further on; may be missing
 //   tiles_of(kernels), few_registers   how large tiles are, and whether so many blocks can be resident
 //   staged_arrays   how many arrays are read by way of shared memory; 0: none, each thread has several runs
-//   local_type, total_type   totals in a tile, and of all tiles; sums(task) joins either
-//   prefix_type              the tile prefix of total_type
+//   local_type, total_type<N>   totals in a tile, and of all tiles, with counts of type N; sums(task) joins either
 //   total(r)    of the run in row r
-//   widened(total)   the tile's, as one of all tiles
+//   widened<Total>(total)   the tile's, as one of all tiles
 //   write(...)  the results, from the totals before the thread's runs, before the tile, and of the tile
 template <class Task>
 struct compact_layout;
 template <class Task, class Shape>
 class compact_tile;
 
-// How the elements of a task stand in tiles.
-template <class Kernels, class Layout>
+// Of how many tiles a launch is. What each tile reads of the others depends on it, and how large tiles are.
+enum class tile_range {
+    of_short, // smaller tiles; every pair has a slot of its own
+    few,      // every tile reads the totals of all tiles before it
+    many,     // of its group, and of groups
+    huge      // the same, of 2^31 elements and more
+};
+
+// How the elements of a task stand in tiles. `Short`: in those of short arrays.
+template <class Kernels, class Layout, bool Short = false>
 struct compact_shape {
-    static constexpr tuning::compact_tiles tiles = Layout::tiles_of(Kernels::value);
+    static constexpr tuning::compact_tiles tiles =
+        Short ? Kernels::value.short_arrays : Layout::tiles_of(Kernels::value);
     static constexpr std::size_t bytes = Layout::bytes;
     // A vector of the input, unless it makes tiles larger than twice the policy's.
     static constexpr unsigned vector =
@@ -64,12 +76,35 @@ struct compact_shape {
     }
 };
 
-template <class Kernels, class Task, class Count, class Place>
+template <class Kernels, class Task, class Count, class Place, tile_range Tiles>
 struct compact_plan {
     using task_type = Task;
     using layout = compact_layout<Task>;
-    using shape = compact_shape<Kernels, layout>;
+    using shape = compact_shape<Kernels, layout, Tiles == tile_range::of_short>;
     static constexpr unsigned least_blocks = layout::few_registers ? shape::tiles.resident_blocks : 1;
+    static constexpr bool in_groups = Tiles == tile_range::many || Tiles == tile_range::huge;
+    static constexpr bool has_private = Tiles == tile_range::of_short;
+    // Of elements before a tile. A total of half the words takes half the loads.
+    using number_type = std::conditional_t<Tiles == tile_range::huge, std::uint64_t, unsigned>;
+    using total_type = typename layout::template total_type<number_type>;
+    using prefix_type = std::conditional_t<in_groups, grouped_prefix<total_type, false>, all_tiles_prefix<total_type>>;
+    static constexpr unsigned most_tiles = in_groups ? ~0u : all_tiles_prefix<total_type>::most_tiles;
+
+    // Of the workspace, for up to so many tiles, of which the plan has at most most_tiles.
+    static std::size_t prefix_bytes(std::uint64_t tiles) {
+        if constexpr (in_groups) {
+            return prefix_type::bytes(tiles);
+        } else {
+            return prefix_type::bytes(static_cast<unsigned>(std::min<std::uint64_t>(tiles, most_tiles)), has_private);
+        }
+    }
+    __device__ prefix_type tile_prefix(typename prefix_type::storage& shared, unsigned tiles) const {
+        if constexpr (in_groups) {
+            return {workspace, shared, tiles, in_place};
+        } else {
+            return {workspace, has_private, shared, tiles, in_place};
+        }
+    }
 
     Task task;
     Count count;
@@ -87,8 +122,8 @@ __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) comp
     using Rows = typename Shape::rows_type;
     using Tile = compact_tile<typename Plan::task_type, Shape>;
     using Local = typename Layout::local_type;
-    using Total = typename Layout::total_type;
-    using Prefix = typename Layout::prefix_type;
+    using Total = typename Plan::total_type;
+    using Prefix = typename Plan::prefix_type;
     __shared__ typename Tile::storage tile_storage;
     __shared__ typename Prefix::storage prefix_storage;
     __shared__ block::scan_storage<Local, Shape::warps> storage;
@@ -124,10 +159,11 @@ __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) comp
     const block::warp_totals<Local> warps = block::scan_warp_totals(storage, op, Shape::warps);
     const Local in_tile = warps.before(), total = warps.total(Shape::warps);
     Total prefix{};
-    Prefix tile_prefix(plan.workspace, prefix_storage, tiles, plan.in_place);
+    Prefix tile_prefix = plan.tile_prefix(prefix_storage, tiles);
+    const auto of_tile = tile.template widened<Total>(total);
     if (tiles != 1) {
-        tile_prefix.publish(tile.widened(total));
-        prefix = tile_prefix.before(tile.widened(total), Total{}, op);
+        tile_prefix.publish(of_tile);
+        prefix = tile_prefix.before(of_tile, Total{}, op);
     }
 #pragma unroll
     for (unsigned r = 0; r < Shape::rows; ++r) {
@@ -138,7 +174,7 @@ __global__ void __launch_bounds__(Plan::shape::threads, Plan::least_blocks) comp
         }
     }
     if (blockIdx.x == tiles - 1 && threadIdx.x == 0) {
-        detail::write_number(plan.place, Layout::count_of(prefix) + Layout::count_of(tile.widened(total)));
+        detail::write_number(plan.place, Layout::count_of(prefix) + Layout::count_of(of_tile));
     }
     tile.write(before, prefix, total, plan.in_place);
     if (tiles != 1) {

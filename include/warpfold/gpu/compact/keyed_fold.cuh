@@ -13,7 +13,6 @@
 #include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
-#include "warpfold/gpu/scan/grouped_prefix.cuh"
 
 namespace warpfold::detail {
 
@@ -87,8 +86,8 @@ template <class A, class Keys, class Values, class KeysOut, class ValuesOut, cla
 struct compact_layout<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>> {
     using task_type = keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>;
     using local_type = keyed_total<A, unsigned>;
-    using total_type = keyed_total<A, std::uint64_t>;
-    using prefix_type = grouped_prefix<total_type, false>;
+    template <class N>
+    using total_type = keyed_total<A, N>;
     using Key = element_t<Keys>;
     using Value = element_t<Values>;
     static constexpr std::size_t read_bytes =
@@ -106,7 +105,10 @@ struct compact_layout<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>
         rows.prefetch(task.values, tiles);
     }
     __device__ static keyed_operation<A, Op> sums(const task_type& task) { return {task.op}; }
-    __device__ static std::uint64_t count_of(const total_type& total) { return total.count(); }
+    template <class N>
+    __device__ static std::uint64_t count_of(const total_type<N>& total) {
+        return total.count();
+    }
 };
 
 // Element 0 begins a run. So a fold before it, which has no meaning, is never used.
@@ -119,7 +121,6 @@ public:
     using ValueOut = element_written_t<ValuesOut, A>;
     using Rows = typename Shape::rows_type;
     using local_type = keyed_total<A, unsigned>;
-    using total_type = keyed_total<A, std::uint64_t>;
 
     // Keys and values of the tile where runs are staged, and later the results.
     static constexpr std::size_t keys_bytes = (Rows::staging_bytes(sizeof(Key), Shape::threads) + 15) / 16 * 16,
@@ -158,13 +159,14 @@ public:
         return local_type::of(sum, static_cast<unsigned>(__popc(heads_[r])));
     }
 
-    [[nodiscard]] __device__ total_type widened(const local_type& total) const {
-        return total_type::of(total.value(), total.count());
+    template <class Total>
+    [[nodiscard]] __device__ Total widened(const local_type& total) const {
+        return Total::of(total.value(), total.count());
     }
 
     // Barriers.
-    __device__ void write(const local_type (&before)[Rows::rows], const total_type& prefix, const local_type& total,
-                          bool) {
+    template <class Total>
+    __device__ void write(const local_type (&before)[Rows::rows], const Total& prefix, const local_type& total, bool) {
         const staged_results<KeysOut, KeyOut> keys(shared_.results, task_.keys_out, prefix.count(), total.count());
 #pragma unroll
         for (unsigned r = 0; r < Rows::rows; ++r) {

@@ -12,15 +12,16 @@
 #include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
-#include "warpfold/gpu/scan/grouped_prefix.cuh"
 
 namespace warpfold::detail {
 
 // Of the beginnings of runs in a stretch: how many, and the place behind the last one, 0 if there is none. Places count from where
 // tile 0 begins.
-struct run_beginnings {
-    std::uint64_t count, behind_last;
+template <class N>
+struct beginnings {
+    N count, behind_last;
 };
+using run_beginnings = beginnings<std::uint64_t>;
 
 // The same in a tile: the count in the lower half, the place, counted from where the tile begins, in the upper half.
 struct tile_beginnings {
@@ -33,7 +34,8 @@ struct join_beginnings {
     __device__ unsigned operator()(unsigned left, unsigned right) const {
         return right == 0 ? left : tile_beginnings::count(left) + right;
     }
-    __device__ run_beginnings operator()(const run_beginnings& left, const run_beginnings& right) const {
+    template <class N>
+    __device__ beginnings<N> operator()(const beginnings<N>& left, const beginnings<N>& right) const {
         return {left.count + right.count, right.count == 0 ? left.behind_last : right.behind_last};
     }
 };
@@ -64,8 +66,8 @@ template <class A, class Keys, class KeysOut, class Lengths, class Op, class Equ
 struct compact_layout<keyed_fold<A, Keys, all_ones, KeysOut, Lengths, Op, Equal>> {
     using task_type = keyed_fold<A, Keys, all_ones, KeysOut, Lengths, Op, Equal>;
     using local_type = unsigned;
-    using total_type = run_beginnings;
-    using prefix_type = grouped_prefix<total_type, false>;
+    template <class N>
+    using total_type = beginnings<N>;
     using Key = element_t<Keys>;
     static constexpr std::size_t read_bytes = sizeof(Key);
     static constexpr std::size_t bytes =
@@ -82,7 +84,10 @@ struct compact_layout<keyed_fold<A, Keys, all_ones, KeysOut, Lengths, Op, Equal>
         rows.prefetch(task.keys, tiles);
     }
     __device__ static join_beginnings sums(const task_type&) { return {}; }
-    __device__ static std::uint64_t count_of(const total_type& total) { return total.count; }
+    template <class N>
+    __device__ static std::uint64_t count_of(const beginnings<N>& total) {
+        return total.count;
+    }
 };
 
 template <class A, class Keys, class KeysOut, class Lengths, class Op, class Equal, class Shape>
@@ -113,12 +118,16 @@ public:
         const unsigned behind_last = place(r) + 32 - static_cast<unsigned>(__clz(static_cast<int>(heads_[r])));
         return heads_[r] == 0 ? 0 : static_cast<unsigned>(__popc(heads_[r])) | behind_last << 16;
     }
-    [[nodiscard]] __device__ run_beginnings widened(unsigned total) const {
-        return {tile_beginnings::count(total), total == 0 ? 0 : tile_begin() + tile_beginnings::behind_last(total)};
+    template <class Total>
+    [[nodiscard]] __device__ Total widened(unsigned total) const {
+        using N = decltype(Total::count);
+        return {tile_beginnings::count(total),
+                total == 0 ? 0 : static_cast<N>(tile_begin() + tile_beginnings::behind_last(total))};
     }
 
     // Barriers.
-    __device__ void write(const unsigned (&before)[Rows::rows], const run_beginnings& prefix, unsigned total, bool) {
+    template <class Total>
+    __device__ void write(const unsigned (&before)[Rows::rows], const Total& prefix, unsigned total, bool) {
         const unsigned runs = tile_beginnings::count(total);
         const staged_results<KeysOut, KeyOut> keys(memory_, task_.keys_out, prefix.count, runs);
 #pragma unroll
@@ -153,7 +162,7 @@ public:
             }
         }
         if (closing != 0 && threadIdx.x == 0) {
-            const run_beginnings all = join_beginnings{}(prefix, widened(total));
+            const Total all = join_beginnings{}(prefix, widened<Total>(total));
             *lengths.place(runs - first) =
                 static_cast<Length>(rows_.n - rows_.begin + tile_begin() + 1 - all.behind_last);
         }

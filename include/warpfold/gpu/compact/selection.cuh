@@ -10,7 +10,6 @@
 #include "warpfold/gpu/compact/staged_results.cuh"
 #include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
-#include "warpfold/gpu/scan/any_tiles_prefix.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
 
 namespace warpfold::detail {
@@ -24,8 +23,8 @@ template <class In, class Out, class Rejected, class Test>
 struct compact_layout<selection<In, Out, Rejected, Test>> {
     using task_type = selection<In, Out, Rejected, Test>;
     using local_type = unsigned;
-    using total_type = std::uint64_t;
-    using prefix_type = any_tiles_prefix<total_type>;
+    template <class N>
+    using total_type = N;
     using T = element_t<In>;
     static constexpr std::size_t read_bytes = sizeof(T);
     static constexpr std::size_t bytes =
@@ -39,7 +38,10 @@ struct compact_layout<selection<In, Out, Rejected, Test>> {
 
     static const In& first_input(const task_type& task) { return task.in; }
     __device__ static add_counts sums(const task_type&) { return {}; }
-    __device__ static std::uint64_t count_of(std::uint64_t total) { return total; }
+    template <class N>
+    __device__ static std::uint64_t count_of(N total) {
+        return total;
+    }
 };
 
 template <class In, class Out, class Rejected, class Test, class Shape>
@@ -61,7 +63,10 @@ public:
 
     [[nodiscard]] __device__ unsigned total(unsigned r) const { return static_cast<unsigned>(__popc(bits_[r])); }
 
-    [[nodiscard]] __device__ std::uint64_t widened(unsigned total) const { return total; }
+    template <class Total>
+    [[nodiscard]] __device__ Total widened(unsigned total) const {
+        return total;
+    }
 
     // Barriers.
     __device__ void write(const unsigned (&before)[Rows::rows], std::uint64_t prefix, unsigned total, bool in_place) {
@@ -111,22 +116,23 @@ private:
     template <class Predicate, class S>
     __device__ void find_by(const Predicate& predicate, const S (&items)[Rows::rows][Rows::run]) {
         check_map<Predicate, S>();
-        const auto test_all = [&](const auto& has) {
+        const auto test_all = [&](const auto& present) {
 #pragma unroll
             for (unsigned r = 0; r < Rows::rows; ++r) {
+                const unsigned there = present(r);
                 bits_[r] = 0;
 #pragma unroll
                 for (unsigned j = 0; j < Rows::run; ++j) {
-                    if (has(r, j) && detail::mapped(predicate, items[r][j], rows_.index(r) + j)) {
+                    if ((there >> j & 1) != 0 && detail::mapped(predicate, items[r][j], rows_.index(r) + j)) {
                         bits_[r] |= 1u << j;
                     }
                 }
             }
         };
         if (rows_.inside) {
-            test_all([](unsigned, unsigned) { return true; });
+            test_all([](unsigned) { return Rows::all; });
         } else {
-            test_all([&](unsigned r, unsigned j) { return rows_.has(r, j); });
+            test_all([&](unsigned r) { return rows_.present(r); });
         }
     }
 

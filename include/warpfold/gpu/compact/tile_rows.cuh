@@ -18,6 +18,7 @@ namespace warpfold::detail {
 template <unsigned Run, unsigned Rows, unsigned Vector = Run>
 struct tile_rows {
     static constexpr unsigned run = Run, rows = Rows, row = Run * warp::lanes;
+    static constexpr unsigned all = ~0u >> (32 - Run); // the positions of a run, as bits
     static constexpr bool staged = Run != Vector;
     // Shared memory of a block through which elements of so many bytes come.
     static constexpr std::size_t staging_bytes(std::size_t element, unsigned threads) {
@@ -35,12 +36,9 @@ struct tile_rows {
     [[nodiscard]] __device__ bool has(unsigned r, unsigned j) const { return inside || index(r) + j < n; }
     // Of the positions of the run, those that hold elements, as bits.
     [[nodiscard]] __device__ unsigned present(unsigned r) const {
-        unsigned bits = 0;
-#pragma unroll
-        for (unsigned j = 0; j < Run; ++j) {
-            bits |= (has(r, j) ? 1u : 0u) << j;
-        }
-        return bits;
+        const auto below = [](std::uint64_t k) { return k >= Run ? all : (1u << k) - 1; };
+        const unsigned missing = missing_before(r);
+        return index(r) < n || missing != 0 ? below(n - index(r)) & ~below(missing) : 0;
     }
     // The run's `bits`, without those of positions that hold no element.
     [[nodiscard]] __device__ unsigned masked(unsigned r, unsigned bits) const {
@@ -113,7 +111,7 @@ struct tile_rows {
             }
         }
     }
-    // items[r][j] = in[index(r) + j]; where there is no element, the nearest one. `Pending`: arrays that have been started
+    // items[r][j] = in[index(r) + j]; where there is no element, another one of the tile. `Pending`: arrays that have been started
     // since.
     template <unsigned Pending = 0, class In, class T>
     __device__ void take(const In& in, [[maybe_unused]] unsigned char* shared, T (&items)[Rows][Run]) const {
@@ -145,6 +143,29 @@ struct tile_rows {
 #pragma unroll
                 for (unsigned r = 0; r < Rows; ++r) {
                     load_items(in + index(r), items[r]);
+                }
+                return;
+            }
+        }
+        if constexpr (std::is_pointer_v<In>) {
+            // The tile's first whole run, also read where another is not whole, so that no load waits for a branch.
+            const std::uint64_t some = begin >> 63 != 0 ? begin + Run : begin;
+            if (some + Run <= n && reinterpret_cast<std::uintptr_t>(in + some) % items_alignment_v<T, Run> == 0) {
+#pragma unroll
+                for (unsigned r = 0; r < Rows; ++r) {
+                    load_items(in + (present(r) == all ? index(r) : some), items[r]);
+                }
+#pragma unroll
+                for (unsigned r = 0; r < Rows; ++r) {
+                    const unsigned there = present(r);
+                    if (there != all && there != 0) { // at an end of the array
+#pragma unroll
+                        for (unsigned j = 0; j < Run; ++j) {
+                            if ((there >> j & 1) != 0) {
+                                items[r][j] = in[index(r) + j];
+                            }
+                        }
+                    }
                 }
                 return;
             }

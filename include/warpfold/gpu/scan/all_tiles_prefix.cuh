@@ -37,6 +37,7 @@ public:
     __device__ void publish(const A& total) const {
         const unsigned tile = blockIdx.x;
         if (private_) {
+            fence();
             for (unsigned reader = tile + 1 + threadIdx.x; reader < tiles_; reader += blockDim.x) {
                 post_total(&slots_[slots_before(reader) + tile], total);
             }

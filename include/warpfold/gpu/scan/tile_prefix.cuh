@@ -11,8 +11,7 @@
 //   all_tiles_prefix  short.cuh           the totals of all tiles before it; up to 1,025 tiles
 //   grouped_prefix    general.cuh         at most 32 tiles, 32 groups and one district prefix; any number of tiles
 //   running_prefix    persistent.cuh      the totals since its block's last tile; any number of tiles
-//   any_tiles_prefix                      as one of the first two
-// Compactions have the last three (gpu/compact/).
+// Compactions have all of them (gpu/compact/).
 // A policy has
 //   publish(total)             by all threads: makes the tile's total visible to later tiles
 //   before(total, first, op)   by all threads, once, behind publish(): the prefix of the tile, in all of them. `first`
