@@ -42,8 +42,8 @@
 #include "warpfold/ranks/nccl/gather_streams.cuh"
 #include "warpfold/ranks/nccl/long_values.cuh"
 #include "warpfold/ranks/nccl/mailboxes.cuh"
-#include "warpfold/ranks/nccl/staged_steps.cuh"
 #include "warpfold/ranks/nccl/staging.cuh"
+#include "warpfold/ranks/nccl/steps.cuh"
 #include "warpfold/ranks/nccl/within.hpp"
 
 namespace warpfold {
@@ -212,21 +212,7 @@ public:
     void exchange_on_device(std::span<const message> sent, std::span<const message> received, cudaStream_t stream,
                             const char* call) {
         check_usable(call);
-        check(ncclGroupStart(), "ncclGroupStart", call);
-        ncclResult_t failed = ncclSuccess; // the group ends all the same: the thread's next calls would be in it
-        for (const message& one : sent) {
-            if (one.bytes != 0 && failed == ncclSuccess) {
-                failed = ncclSend(one.data, one.bytes, ncclUint8, one.rank, comm_, stream);
-            }
-        }
-        for (const message& one : received) {
-            if (one.bytes != 0 && failed == ncclSuccess) {
-                failed = ncclRecv(one.data, one.bytes, ncclUint8, one.rank, comm_, stream);
-            }
-        }
-        const ncclResult_t ended = ncclGroupEnd();
-        check(failed, "ncclSend or ncclRecv", call);
-        check(ended, "ncclGroupEnd", call);
+        check(detail::send_and_receive(comm_, sent, received, stream), "a group of ncclSend and ncclRecv", call);
     }
     // The same beside what enqueue() puts into `stream`; what follows there waits for both.
     template <class Enqueue>
@@ -328,10 +314,7 @@ private:
     [[noreturn]] void end_late(const char* call) {
         const std::string start = "after " + std::to_string(limit_.count()) + " ms, the time limit, ";
         give_up(start + "nothing was heard");
-        const std::string missing = fault_->missing_ranks();
-        failure_ =
-            start + (missing.empty() ? "the stream waits for other work, or in NCCL, which does not say for which rank"
-                                     : "of" + missing + " nothing was heard");
+        failure_ = start + fault_->what_is_missing();
         throw time_limit_error(std::string("warpfold: ") + call + ": " + failure_);
     }
     void check_late(const char* call) {

@@ -83,13 +83,14 @@ struct enqueued_fault {
     [[nodiscard]] __host__ __device__ rank_frame* first() { return reinterpret_cast<rank_frame*>(this + 1); }
     [[nodiscard]] bool is_there() const { return __atomic_load_n(&there, __ATOMIC_ACQUIRE) != 0; }
     [[nodiscard]] bool is_late() const { return __atomic_load_n(&late, __ATOMIC_ACQUIRE) != 0; }
-    // " rank 1 rank 3": those that did not come, where a kernel waited for them.
-    [[nodiscard]] std::string missing_ranks() const {
+    // "of rank 1 rank 3 nothing was heard", where a kernel waited for them.
+    [[nodiscard]] std::string what_is_missing() const {
         std::string named;
         for (int r = 0; is_late() && r < ranks && r < 32; ++r) {
             named += (missing >> r & 1) != 0 ? " rank " + std::to_string(r) : "";
         }
-        return named;
+        return named.empty() ? "the stream waits for other work, or in NCCL, which does not say for which rank"
+                             : "of" + named + " nothing was heard";
     }
     [[nodiscard]] std::vector<rank_frame> frames() { return {first(), first() + ranks}; }
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Steps of a communicator of NCCL whose values are in the host's memory: they pass through device memory.
+// Steps of a communicator of NCCL: messages, and values in the host's memory, which pass through device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <nccl.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,24 @@
 #include "warpfold/ranks/nccl/staging.cuh"
 
 namespace warpfold::detail {
+
+// The first error. The group ends in any case: the thread's next calls would be in it.
+inline ncclResult_t send_and_receive(ncclComm_t comm, std::span<const message> sent, std::span<const message> received,
+                                     cudaStream_t stream) {
+    ncclResult_t failed = ncclGroupStart();
+    for (const message& one : sent) {
+        if (one.bytes != 0 && failed == ncclSuccess) {
+            failed = ncclSend(one.data, one.bytes, ncclUint8, one.rank, comm, stream);
+        }
+    }
+    for (const message& one : received) {
+        if (one.bytes != 0 && failed == ncclSuccess) {
+            failed = ncclRecv(one.data, one.bytes, ncclUint8, one.rank, comm, stream);
+        }
+    }
+    const ncclResult_t ended = ncclGroupEnd();
+    return failed != ncclSuccess ? failed : ended;
+}
 
 template <class Comm>
 void exchange_staged(Comm& comm, staging& memory, std::span<const message> sent, std::span<const message> received,
