@@ -106,7 +106,7 @@ TEST(Mailboxes, RanksThatWaitInVainEnd) {
 TEST(Mailboxes, AClosedMailboxEndsKernelsBeforeTheyTouchOthers) {
     const tests::on_device<uint4> boxes(std::vector<uint4>(ranks * lines));
     const tests::on_device<int> whole(std::vector<int>(ranks, -1));
-    const tests::on_device<detail::enqueued_fault> fault(std::vector<detail::enqueued_fault>(1));
+    const tests::on_device<detail::enqueued_fault> fault(std::vector<detail::enqueued_fault>{{.limit = 1'000'000u}});
     const tests::on_device<detail::rank_frame> mine(frames_of(1)), all(ranks * ranks);
     std::vector<uint4> closed(ranks * lines);
     closed[0].y = 1;
