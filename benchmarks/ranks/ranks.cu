@@ -185,6 +185,12 @@ void latencies(int gpus) {
         WARPFOLD_CHECK_CUDA(cudaMemset(in->data, 0, n * sizeof(double)));
         return [&r, in, out, n] { exact_sum(gpu{r.stream}.over(r.comm), in->data, n, out->data); };
     };
+    const auto dots = [](const rank_of_gpu& r, std::uint64_t n) -> std::function<void()> {
+        auto in = std::make_shared<device_array<double>>(n);
+        auto out = std::make_shared<device_array<double>>(1);
+        WARPFOLD_CHECK_CUDA(cudaMemset(in->data, 0, n * sizeof(double)));
+        return [&r, in, out, n] { exact_dot(gpu{r.stream}.over(r.comm), in->data, in->data, n, out->data); };
+    };
     const auto scans = [](const rank_of_gpu& r, std::uint64_t n) -> std::function<void()> {
         auto in = std::make_shared<device_array<double>>(n);
         auto out = std::make_shared<device_array<double>>(n);
@@ -194,6 +200,7 @@ void latencies(int gpus) {
         {"ncclAllReduce, enqueued", 0, 200, nccl},
         {"reduce, enqueued", 0, 200, reduces},
         {"exact_sum, enqueued", 0, 200, exact},
+        {"exact_dot, enqueued", 0, 200, dots},
         {"inclusive_scan, enqueued", 0, 200, scans},
         {"reduce, value returned", 0, 200, values},
         {"CUB's sum and ncclAllReduce, one float", 0, 200, call_by_hand(&by_hand::reduce)},
@@ -208,6 +215,58 @@ void latencies(int gpus) {
                 std::printf("| %s | %.1f |\n", call.name, took * 1e6);
             }
         }
+    });
+    std::fflush(stdout);
+}
+
+// exact_sum of several arrays: in one stream, where a pass waits for the exchange of the array before, or in turn in two
+// streams with a communicator each.
+void several_arrays(int gpus) {
+    constexpr int arrays = 8;
+    std::printf(
+        "\n| exact_sum of %d arrays of floats, %d GPUs | one stream, us | two streams, us |\n| --- | ---: | ---: |\n",
+        arrays, gpus);
+    timer_of_ranks seconds(gpus);
+    on_gpus(gpus, [&](const rank_of_gpu& r) {
+        cudaStream_t other = nullptr;
+        WARPFOLD_CHECK_CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+        cudaEvent_t mark = nullptr;
+        WARPFOLD_CHECK_CUDA(cudaEventCreateWithFlags(&mark, cudaEventDisableTiming));
+        {
+            nccl_communicator second(r.threads, other);
+            for (const int log : {16, 20, 22, 24, 26}) {
+                const auto n = std::uint64_t{1} << log;
+                const auto prepare = [&](bool two) {
+                    return [&, two](const rank_of_gpu& at, std::uint64_t m) -> call_of_rank {
+                        auto in = std::make_shared<device_array<float>>(m * arrays);
+                        auto out = std::make_shared<device_array<float>>(arrays);
+                        fill_uniform(*in, at.stream);
+                        return [&, in, out, m, two] {
+                            if (two) {
+                                WARPFOLD_CHECK_CUDA(cudaEventRecord(mark, at.stream));
+                                WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(other, mark, 0));
+                            }
+                            for (int k = 0; k < arrays; ++k) {
+                                const float* const from = in->data + static_cast<std::uint64_t>(k) * m;
+                                two&& k % 2 == 1 ? exact_sum(gpu{other}.over(second), from, m, out->data + k)
+                                                 : exact_sum(gpu{at.stream}.over(at.comm), from, m, out->data + k);
+                            }
+                            if (two) {
+                                WARPFOLD_CHECK_CUDA(cudaEventRecord(mark, other));
+                                WARPFOLD_CHECK_CUDA(cudaStreamWaitEvent(at.stream, mark, 0));
+                            }
+                        };
+                    };
+                };
+                const double one = seconds(r, n, {"", 0, 20, prepare(false)});
+                const double two = seconds(r, n, {"", 0, 20, prepare(true)});
+                if (r.comm.rank() == 0) {
+                    std::printf("| 2^%d a GPU | %.1f | %.1f |\n", log, one * 1e6, two * 1e6);
+                }
+            }
+        }
+        WARPFOLD_CHECK_CUDA(cudaEventDestroy(mark));
+        WARPFOLD_CHECK_CUDA(cudaStreamDestroy(other));
     });
     std::fflush(stdout);
 }
@@ -240,6 +299,9 @@ int main(int argc, char** argv) {
     }
     if (gpus >= 4) {
         latencies(4);
+    }
+    if (gpus >= 2) {
+        several_arrays(gpus);
     }
     std::vector<int> logs;
     for (int k = 1; k < argc; ++k) {

@@ -6,10 +6,12 @@
 //      reduce(gpu{stream}.over(comm), data, n, out);           // enqueued: *out is set in stream order, at every rank
 //      double total = exact_sum(gpu{stream}.over(comm), data, n);
 //
-// Reductions, segmented reductions, scans and exact sums with an output, of values that fit one frame (ranks/agreement.hpp),
-// are enqueued, and may be captured in a graph; so are reproducible ones, and histograms of few bins. Such a call cannot throw what another rank did: if
-// a rank failed or made another call, outputs are not written (those of segments inside a part may be), and
-// check_enqueued() and the next call throw.
+// Reductions, segmented reductions and scans with an output, of values that fit one frame (ranks/agreement.hpp), are enqueued,
+// and may be captured in a graph; so are reproducible ones, exact sums and moments, and histograms of few bins. Such a call
+// cannot throw what another rank did: if a rank failed or made another call, outputs are not written (those of segments inside
+// a part may be), and check_enqueued() and the next call throw. Wait by check_enqueued(): where NCCL itself waits for a rank, a
+// wait for the stream has no time limit. Convolutions and histograms of many bins wait for what the ranks agree on; of a call
+// that is captured that happens at the capture.
 // Counts of histograms of many bins are added by NCCL, halos stay on the devices; other values pass through the host's memory.
 //
 // Where NVLink connects all GPUs (ranks/nccl/mailboxes.cuh), a call in another stream than the last one waits for the device
@@ -24,8 +26,8 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <future>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,8 +40,11 @@
 #include "warpfold/gpu/core/stream_ordered_memory.hpp"
 #include "warpfold/ranks.cuh"
 #include "warpfold/ranks/nccl/gather_streams.cuh"
+#include "warpfold/ranks/nccl/long_values.cuh"
 #include "warpfold/ranks/nccl/mailboxes.cuh"
 #include "warpfold/ranks/nccl/staging.cuh"
+#include "warpfold/ranks/nccl/steps.cuh"
+#include "warpfold/ranks/nccl/within.hpp"
 
 namespace warpfold {
 
@@ -47,8 +52,8 @@ namespace warpfold {
 class nccl_communicator {
 public:
     // Wraps the user's communicator, which outlives it. Collective. `stream` is used by steps that wait; it is best that
-    // of the calls. `limit`: how long a rank waits for the others in one step of a call that waits, 0 for ever; after that
-    // `comm` is aborted.
+    // of the calls. `limit`: how long a rank waits for the others in one step of a call, 0 for ever; after that `comm` is
+    // aborted. Who aborts it for another reason does so by abort().
     explicit nccl_communicator(ncclComm_t comm, cudaStream_t stream = nullptr, time_limit limit = time_limit{0})
         : comm_(comm), stream_(stream), limit_(limit) {
         start();
@@ -68,14 +73,21 @@ public:
     }
     nccl_communicator(const nccl_communicator&) = delete;
     nccl_communicator& operator=(const nccl_communicator&) = delete;
-    // Aborts a communicator of its own while an exception ends the rank's work: gathers may wait for other ranks in vain.
+    // Aborts a communicator of its own that has failed, or while an exception ends the rank's work: gathers may wait for other
+    // ranks in vain. Otherwise waits for the device, within the time limit.
     ~nccl_communicator() {
-        if (owned_ && comm_ != nullptr && std::uncaught_exceptions() > exceptions_) {
-            give_up("the rank has ended by an exception", stream_);
+        const bool has_failed = !failure_.empty() || std::uncaught_exceptions() > exceptions_;
+        const bool waits = limit_.count() != 0 && (owned_ || boxes_->is_open());
+        if (comm_ != nullptr && ((owned_ && has_failed) || (waits && detail::device_ends(limit_) != cudaSuccess))) {
+            give_up("the rank has ended its work");
         }
         boxes_.reset();
         if (owned_ && comm_ != nullptr) {
             (void)ncclCommDestroy(comm_);
+        }
+        if (comm_ == nullptr) {
+            (void)detail::ended_within(abort_grace, aborted_);
+            (void)fault_.release(); // a device that is still busy would hold up its end
         }
     }
 
@@ -84,15 +96,27 @@ public:
     [[nodiscard]] std::uint64_t gathers() const { return gathers_; }
     [[nodiscard]] ncclComm_t get() const { return comm_; }
 
+    // Aborts the communicator. This rank's calls throw communicator_error after it; the others learn of it at their time limit.
+    void abort() {
+        if (comm_ != nullptr) {
+            give_up("its user has aborted it");
+        }
+    }
+
     // Waits for `stream`, and throws rank_error if a rank failed or made another call in an enqueued step.
     void check_enqueued(cudaStream_t stream, const char* call = "check_enqueued") {
         wait(stream, call);
         check_usable(call);
     }
 
+    // Where the communicator's stream captures, the gather is no part of the graph: it takes place at once, so that arguments
+    // and parts are known when the rest of the call is captured.
     void all_gather(const void* mine, void* all, std::size_t bytes, const char* call) {
         const std::size_t ranks = static_cast<std::size_t>(size_);
-        if (bytes == sizeof(detail::rank_frame) && boxes().is_open()) { // as ranks do whose calls stay on the devices
+        const detail::relaxed_capture relaxed;
+        const bool captures = detail::is_capturing(stream_);
+        if (bytes == sizeof(detail::rank_frame) && boxes().is_open() && !captures) {
+            // As ranks do whose calls stay on the devices.
             auto* const frames = reinterpret_cast<detail::rank_frame*>(staging_.host(bytes * (ranks + 1)));
             std::memcpy(static_cast<void*>(frames + ranks), mine, bytes);
             const cudaStream_t stream = streams_->take(stream_);
@@ -102,50 +126,25 @@ public:
             return;
         }
         count_gather(call);
+        const cudaStream_t stream = captures ? streams_->at_capture() : stream_;
         unsigned char* const host = staging_.host(bytes * ranks);
-        unsigned char* const device = staging_.device(bytes * (ranks + 1), stream_);
+        unsigned char* const device = staging_.device(bytes * (ranks + 1), stream);
         std::memcpy(host, mine, bytes);
-        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(device + bytes * ranks, host, bytes, cudaMemcpyHostToDevice, stream_));
-        check(ncclAllGather(device + bytes * ranks, device, bytes, ncclUint8, comm_, stream_), "ncclAllGather", call);
-        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(host, device, bytes * ranks, cudaMemcpyDeviceToHost, stream_));
-        wait(stream_, call);
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(device + bytes * ranks, host, bytes, cudaMemcpyHostToDevice, stream));
+        check(ncclAllGather(device + bytes * ranks, device, bytes, ncclUint8, comm_, stream), "ncclAllGather", call);
+        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(host, device, bytes * ranks, cudaMemcpyDeviceToHost, stream));
+        wait(stream, call);
         std::memcpy(all, host, bytes * ranks);
     }
 
-    void add(std::uint64_t* values, std::uint64_t n, int root, const char* call) { add_staged(values, n, root, call); }
-    void add(std::uint32_t* values, std::uint64_t n, int root, const char* call) { add_staged(values, n, root, call); }
+    template <class Word>
+    void add(Word* values, std::uint64_t n, int root, const char* call) {
+        detail::add_staged(*this, staging_, values, n, root, stream_, call);
+    }
 
     void exchange(std::span<const message> sent, std::span<const message> received, const char* call) {
         check_usable(call);
-        const auto all = [](std::span<const message> of) {
-            return std::accumulate(of.begin(), of.end(), std::size_t{0},
-                                   [](std::size_t bytes, const message& one) { return bytes + one.bytes; });
-        };
-        const std::size_t out = all(sent), in = all(received);
-        unsigned char* const host = staging_.host(out + in);
-        unsigned char* const device = staging_.device(out + in, stream_);
-        std::size_t at = 0;
-        for (const message& one : sent) {
-            std::memcpy(host + at, one.data, one.bytes);
-            at += one.bytes;
-        }
-        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(device, host, out, cudaMemcpyHostToDevice, stream_));
-        const auto on_device = [&](std::span<const message> of, std::size_t first) {
-            std::vector<message> messages(of.begin(), of.end());
-            for (message& one : messages) {
-                one.data = device + first;
-                first += one.bytes;
-            }
-            return messages;
-        };
-        exchange_on_device(on_device(sent, 0), on_device(received, out), stream_, call);
-        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(host + out, device + out, in, cudaMemcpyDeviceToHost, stream_));
-        wait(stream_, call);
-        at = out;
-        for (const message& one : received) {
-            std::memcpy(one.data, host + at, one.bytes);
-            at += one.bytes;
-        }
+        detail::exchange_staged(*this, staging_, sent, received, stream_, call);
     }
 
     // Steps on the devices, enqueued. `frames`: of all ranks, in rank order; `mine` may be its place there.
@@ -155,15 +154,15 @@ public:
         if (boxes().is_open()) {
             constexpr auto kernel = &detail::gather_frames_kernel;
             detail::pdl_launch(detail::properties_of<kernel>(), kernel, 1, detail::fold_frames_threads, 0, stream,
-                               boxes().addresses(), mine, frames, static_cast<const int*>(&fault_->stop));
+                               boxes().addresses(), mine, frames, fault());
         } else {
             gather_on_device(mine, frames, sizeof(*mine), stream, call);
         }
     }
     // The next gather of frames that waits runs beside what `stream` gets from now on, behind what it holds.
     void gather_beside(cudaStream_t stream) {
-        if (boxes().is_open()) {
-            streams_->begin_beside(stream);
+        if (boxes().is_open() && !detail::is_capturing(stream)) {
+            streams_->begin_beside(stream, [this] { wait_for_device("gather_beside"); });
         }
     }
     // Before each gather of frames. The second one of a call takes place whatever the first one has shown by then, as it does
@@ -171,16 +170,14 @@ public:
     void begin_gather(cudaStream_t stream, const char* call) {
         count_gather(call);
         if (boxes().is_open()) {
-            streams_->order(stream);
+            streams_->order(stream, [&] { wait_for_device(call); });
         }
     }
     void expect_second_gather() { is_second_ = true; }
     // Of the gather that begins next.
     [[nodiscard]] detail::gather_place next_place(cudaStream_t stream, detail::gather_order order) const {
-        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-        WARPFOLD_CHECK_CUDA(cudaStreamIsCapturing(stream, &status));
         return {is_second_ ? detail::gather_order::second : order, &scratch().first_refused,
-                status == cudaStreamCaptureStatusNone ? gathers_ + 1 : 0};
+                detail::is_capturing(stream) ? 0 : gathers_ + 1};
     }
     // Of any size. `mine` may be its place in `all`.
     void gather_on_device(const void* mine, void* all, std::size_t bytes, cudaStream_t stream, const char* call) {
@@ -194,7 +191,7 @@ public:
             }
             (void)cudaGetLastError();
             if (fault_->is_there()) {
-                give_up_for_difference(stream);
+                give_up_for_difference();
             }
         }
         check(code, "ncclAllGather", call);
@@ -203,29 +200,26 @@ public:
     [[nodiscard]] detail::nccl_scratch& scratch() const {
         return *static_cast<detail::nccl_scratch*>(scratch_->data());
     }
-    [[nodiscard]] void* pinned_result(std::size_t bytes) { return results_.host(bytes); }
+    [[nodiscard]] detail::slots_of_ranks slots() const {
+        return detail::slots_of_ranks(static_cast<unsigned char*>(slots_->data()));
+    }
+    // Memory for a result that the host will wait for.
+    [[nodiscard]] void* pinned_result(std::size_t bytes, cudaStream_t stream, const char* call) {
+        detail::refuse_capture(stream, call);
+        return results_.host(bytes);
+    }
     // As exchange(), with data in device memory.
     void exchange_on_device(std::span<const message> sent, std::span<const message> received, cudaStream_t stream,
                             const char* call) {
         check_usable(call);
-        check(ncclGroupStart(), "ncclGroupStart", call);
-        for (const message& one : sent) {
-            if (one.bytes != 0) {
-                check(ncclSend(one.data, one.bytes, ncclUint8, one.rank, comm_, stream), "ncclSend", call);
-            }
-        }
-        for (const message& one : received) {
-            if (one.bytes != 0) {
-                check(ncclRecv(one.data, one.bytes, ncclUint8, one.rank, comm_, stream), "ncclRecv", call);
-            }
-        }
-        check(ncclGroupEnd(), "ncclGroupEnd", call);
+        check(detail::send_and_receive(comm_, sent, received, stream), "a group of ncclSend and ncclRecv", call);
     }
     // The same beside what enqueue() puts into `stream`; what follows there waits for both.
     template <class Enqueue>
     void exchange_beside(std::span<const message> sent, std::span<const message> received, cudaStream_t stream,
                          const char* call, const Enqueue& enqueue) {
-        streams_->begin_beside(stream);
+        const detail::relaxed_capture relaxed;
+        streams_->begin_beside(stream, [&] { wait_for_device(call); });
         const cudaStream_t side = streams_->take(stream);
         exchange_on_device(sent, received, side, call);
         enqueue();
@@ -244,6 +238,8 @@ public:
     [[nodiscard]] detail::enqueued_fault* fault() const { return fault_.get(); }
     // Waits within the time limit.
     void wait(cudaStream_t stream, const char* call) {
+        check_not_given_up(call);
+        detail::refuse_capture(stream, call);
         if (limit_.count() == 0) {
             WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(stream));
         } else {
@@ -256,17 +252,15 @@ public:
                 const bool is_late = std::chrono::steady_clock::now() >= end;
                 if (fault_->is_there() && (is_late || is_out_of_step())) {
                     check_async(call); // frames of a gather that has failed hold anything
-                    give_up_for_difference(stream);
+                    give_up_for_difference();
                 }
                 if (is_late) {
-                    give_up("the time limit of " + std::to_string(limit_.count()) +
-                                " ms passed; NCCL does not say for which rank it waits",
-                            stream);
-                    throw time_limit_error(std::string("warpfold: ") + call + ": " + failure_);
+                    end_late(call);
                 }
                 std::this_thread::yield();
             }
         }
+        check_late(call);
         check_async(call);
     }
 
@@ -274,9 +268,13 @@ private:
     void start() {
         check(ncclCommUserRank(comm_, &rank_), "ncclCommUserRank", "nccl_communicator");
         check(ncclCommCount(comm_, &size_), "ncclCommCount", "nccl_communicator");
-        fault_ = detail::make_enqueued_fault(size_);
+        fault_ = detail::make_enqueued_fault(
+            size_, static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(limit_).count()));
         scratch_.emplace(stream_, sizeof(detail::nccl_scratch));
         WARPFOLD_CHECK_CUDA(cudaMemsetAsync(scratch_->data(), 0, sizeof(detail::nccl_scratch::zero), stream_));
+        const std::size_t slots = detail::slots_of_ranks::bytes_for(size_);
+        slots_.emplace(stream_, slots);
+        WARPFOLD_CHECK_CUDA(cudaMemsetAsync(slots_->data(), 0, slots, stream_));
         WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(stream_));
         boxes_->open(comm_, rank_, size_, stream_, [this](bool condition) {
             const char mine = condition ? 1 : 0;
@@ -284,21 +282,6 @@ private:
             all_gather(&mine, all.data(), 1, "nccl_communicator");
             return std::memchr(all.data(), 0, all.size()) == nullptr;
         });
-    }
-
-    template <class Word>
-    void add_staged(Word* values, std::uint64_t n, int root, const char* call) {
-        const std::size_t bytes = n * sizeof(Word);
-        unsigned char* const host = staging_.host(bytes);
-        auto* const device = reinterpret_cast<Word*>(staging_.device(bytes, stream_));
-        std::memcpy(host, values, bytes);
-        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_));
-        add_on_device(device, n, root, stream_, call);
-        WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_));
-        wait(stream_, call);
-        if (root == every_rank || root == rank_) {
-            std::memcpy(values, host, bytes);
-        }
     }
 
     void check(ncclResult_t code, const char* function, const char* call) {
@@ -312,20 +295,44 @@ private:
         check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError", call);
         check(state, "an operation of NCCL", call);
     }
-    // An abort unmaps the mailboxes: kernels of `stream` that still read them end first. Nothing but the abort ends NCCL's.
-    void give_up(const std::string& why, cudaStream_t stream) {
+    // An abort unmaps the mailboxes: kernels that read them end first, and later ones find their own closed. Nothing but the abort
+    // ends NCCL's. It waits for what streams of the device hold before them, and this rank no longer than a moment for it.
+    void give_up(const std::string& why) {
         failure_ = why;
         *static_cast<volatile int*>(&fault_->stop) = 1;
-        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(boxes_->is_open() ? 200 : 0);
-        while (std::chrono::steady_clock::now() < end && cudaStreamQuery(stream) == cudaErrorNotReady) {
-            std::this_thread::yield();
+        if (boxes_->is_open()) {
+            (void)detail::within(std::chrono::milliseconds(200), [own = boxes_->addresses()] {
+                detail::mailboxes::stop(own);
+                return cudaDeviceSynchronize();
+            });
         }
-        (void)cudaGetLastError(); // a query may leave it
         boxes_->abandon();
-        (void)ncclCommAbort(comm_);
-        comm_ = nullptr;
+        aborted_ = detail::start_aside([comm = std::exchange(comm_, nullptr)] { return ncclCommAbort(comm); });
+        (void)detail::ended_within(abort_grace, aborted_);
     }
-    void check_not_given_up(const char* call) const {
+    // Ranks that did not come, where kernels waited for their mailboxes.
+    [[noreturn]] void end_late(const char* call) {
+        const std::string start = "after " + std::to_string(limit_.count()) + " ms, the time limit, ";
+        give_up(start + "nothing was heard");
+        failure_ = start + fault_->what_is_missing();
+        throw time_limit_error(std::string("warpfold: ") + call + ": " + failure_);
+    }
+    void check_late(const char* call) {
+        if (fault_->is_late() && failure_.empty()) {
+            end_late(call);
+        }
+    }
+    void wait_for_device(const char* call) {
+        const cudaError_t ended =
+            limit_.count() == 0 ? cudaDeviceSynchronize() : detail::device_ends(limit_).value_or(cudaErrorNotReady);
+        if (ended == cudaErrorNotReady) {
+            end_late(call);
+        }
+        WARPFOLD_CHECK_CUDA(ended);
+        check_late(call);
+    }
+    void check_not_given_up(const char* call) {
+        check_late(call);
         if (!failure_.empty()) {
             throw communicator_error(std::string("warpfold: ") + call + ": the communicator was given up: " + failure_);
         }
@@ -337,11 +344,11 @@ private:
         return !second.is_agreed || (owes && fault_->number != gathers_);
     }
     // Throws what ranks differ in.
-    void give_up_for_difference(cudaStream_t stream) {
+    void give_up_for_difference() {
         try {
             detail::check_frames(fault_->frames(), "bins", rank_);
         } catch (const rank_error& difference) {
-            give_up(difference.what(), stream);
+            give_up(difference.what());
             throw;
         }
     }
@@ -351,7 +358,7 @@ private:
             return;
         }
         if (is_out_of_step()) {
-            give_up_for_difference(stream_);
+            give_up_for_difference();
         }
         const std::vector<detail::rank_frame> frames = fault_->frames();
         fault_->there = 0;
@@ -371,6 +378,8 @@ private:
         ++gathers_;
     }
 
+    static constexpr std::chrono::seconds abort_grace{2};
+
     ncclComm_t comm_ = nullptr;
     cudaStream_t stream_;
     time_limit limit_;
@@ -381,9 +390,10 @@ private:
     std::uint64_t gathers_ = 0;
     bool is_second_ = false;
     std::string failure_;
+    std::future<ncclResult_t> aborted_;
     detail::staging staging_, results_;
     std::optional<detail::mailboxes> boxes_{std::in_place};
-    std::optional<detail::stream_ordered_memory> scratch_;
+    std::optional<detail::stream_ordered_memory> scratch_, slots_;
     std::unique_ptr<detail::enqueued_fault, detail::free_pinned> fault_{nullptr, {}};
 };
 

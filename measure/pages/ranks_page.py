@@ -22,6 +22,7 @@ class Log:
     def __init__(self, text):
         self.latencies = {}  # call: {gpus: us}
         self.scaling = {"a GPU": [], "in all": []}  # rows of cells
+        self.arrays = []  # of exact_sum of several arrays: rows of cells
         self.peers = {}  # peer: {log2: ms}
         self.facts = dict(re.findall(r"^(card|driver|nvcc|calls in a round): (.*)$", text, re.M))
         self.gpus, version = map(int, re.search(r"GPUs: (\d+), NCCL (\d+)", text).groups())
@@ -34,6 +35,8 @@ class Log:
                 table = self.latency_row, int(head[1])
             elif head := re.match(r"\| call, float \| elements (a GPU|in all)", line):
                 table = self.scaling_row, head[1]
+            elif head := re.match(r"\| exact_sum of (\d+) arrays of floats", line):
+                table = self.arrays_row, head[1]
             elif not line.startswith("|"):
                 table = None
             elif table and "---" not in line:
@@ -50,6 +53,9 @@ class Log:
             self.latencies.setdefault(f"{peer}'s sum and all-reduce, one float", {})[self.gpus] = ms * 1e3
         else:
             self.peers.setdefault(peer, {})[log2] = ms
+
+    def arrays_row(self, arrays, cells):
+        self.arrays.append([arrays, *cells])
 
     def scaling_row(self, which, cells):
         self.scaling[which].append(cells)
@@ -106,6 +112,11 @@ def main():
     for call, of in log.latencies.items():
         out.append(f"| {call} | " + " | ".join(f"{of[g]:.1f}" if g in of else "" for g in counts) + " |")
     out += ["", "## Targets", ""] + targets(log) + ([notes, ""] if notes else [])
+    if log.arrays:
+        out += [f"`exact_sum` of {log.arrays[0][0]} arrays of floats on {log.gpus} GPUs, a call for each: in one stream, and in turn in two streams with a",
+                "communicator each, where a pass runs beside the exchange of the array before:", "",
+                "| an array | one stream, µs | two streams, µs |", "| --- | ---: | ---: |"]
+        out += ["| " + " | ".join(cells[1:]) + " |" for cells in log.arrays] + [""]
     out += ["## The same elements a GPU", ""] + scaling(log, "a GPU")
     if log.peers:
         logs = sorted({k for of in log.peers.values() for k in of})

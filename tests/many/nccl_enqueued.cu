@@ -15,6 +15,9 @@
 #include "tests/many/nccl_ranks.cuh"
 #include "tests/many/primitives.hpp"
 #include "tests/many/reproducible.hpp"
+#include "warpfold/convolve.cuh"
+#include "warpfold/exact_moments.cuh"
+#include "warpfold/exact_sum.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/nccl.cuh"
 #include "warpfold/reduce.cuh"
@@ -74,7 +77,10 @@ struct bench {
           tree_scan(size),
           doubles(size),
           counts(std::vector<std::uint32_t>(std::size_t{bins}, 3)),
-          weights(bins) {}
+          weights(bins),
+          samples(size),
+          convolved(size),
+          many_counts(many_bins) {}
 
     template <class On>
     void enqueue(const On& on) {
@@ -95,6 +101,14 @@ struct bench {
         histogram(on, in.data(), size, counts.data(), of);
         histogram(on, in.data(), size, counts.data(), of, update::add);
         weighted_histogram(on, in.data(), in.data(), size, weights.data(), of);
+        exact_dot(on, doubles.data(), doubles.data(), size, exact.data());
+        exact_variance(on, doubles.data(), size, exact.data() + 1);
+    }
+    // Calls that wait for the other ranks, in a capture at once.
+    template <class On>
+    void enqueue_agreed(const On& on) {
+        convolve(on, samples.data(), size, mask.data(), mask.size(), convolved.data(), convolve_options{});
+        histogram(on, in.data(), size, many_counts.data(), even_bins<std::int64_t>{-500, 524, many_bins});
     }
     void fill(unsigned seed) {
         const auto first = static_cast<std::ptrdiff_t>(split[static_cast<std::size_t>(rank)]);
@@ -102,6 +116,7 @@ struct bench {
         const auto part =
             std::vector<std::int64_t>(whole.begin() + first, whole.begin() + first + static_cast<std::ptrdiff_t>(size));
         write(in, part);
+        write(samples, std::vector<float>(part.begin(), part.end()));
         const auto all = tests::awkward_numbers<double>(n, 3 * seed);
         write(doubles,
               std::vector<double>(all.begin() + first, all.begin() + first + static_cast<std::ptrdiff_t>(size)));
@@ -158,6 +173,9 @@ struct bench {
         EXPECT_EQ(weights.read(), weighed);
 
         const auto all_doubles = tests::awkward_numbers<double>(n, 3 * seed);
+        EXPECT_TRUE(tests::same_bits(exact.read(),
+                                     std::vector<double>{exact_dot(host{1}, all_doubles, all_doubles),
+                                                         static_cast<double>(exact_variance(host{1}, all_doubles))}));
         thread_ranks alone(1);
         thread_communicator comm(alone, 0);
         const auto on = host{1}.over(comm).reproducible();
@@ -169,11 +187,22 @@ struct bench {
         EXPECT_TRUE(tests::same_bits(by_heads.read(), tests::part_of(scanned, split, rank)));
     }
 
+    void expect_agreed(unsigned seed) {
+        const auto whole = numbers(seed);
+        std::vector<float> all(whole.begin(), whole.end()), results(n); // of integers: exact in any order
+        convolve(host{1}, all.data(), n, mask.data(), mask.size(), results.data(), convolve_options{});
+        EXPECT_EQ(convolved.read(), tests::part_of(results, split, rank));
+        std::vector<std::uint32_t> counted(many_bins);
+        histogram(host{1}, whole, counted, even_bins<std::int64_t>{-500, 524, many_bins});
+        EXPECT_EQ(many_counts.read(), counted);
+    }
+
     // Not commutative, and without an identity.
     struct first_of {
         WARPFOLD_HD std::int64_t operator()(std::int64_t a, std::int64_t /*b*/) const { return a; }
     };
-    static constexpr std::uint32_t bins = 256;
+    static constexpr std::uint32_t bins = 256, many_bins = 5000; // more than are enqueued without a wait
+    const std::vector<double> mask{1, 2, -3, 4, 5};
     int rank;
     std::uint64_t size;
     std::vector<std::uint64_t> mine;
@@ -187,6 +216,9 @@ struct bench {
     tests::on_device<double> by_heads, tree_scan, doubles, total{std::vector<double>(1)};
     tests::on_device<std::uint32_t> counts;
     tests::on_device<double> weights;
+    tests::on_device<float> samples, convolved;
+    tests::on_device<std::uint32_t> many_counts;
+    tests::on_device<double> exact{std::vector<double>(2)};
 };
 
 template <class Work>
@@ -201,6 +233,7 @@ TEST(NcclEnqueued, EveryCallIsCapturedAndReplayed) {
         cudaGraphExec_t executable = nullptr;
         ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
         of.enqueue(gpu{stream}.over(comm));
+        of.enqueue_agreed(gpu{stream}.over(comm));
         ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
         ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
         for (unsigned seed = 1; seed < 4; ++seed) {
@@ -208,15 +241,53 @@ TEST(NcclEnqueued, EveryCallIsCapturedAndReplayed) {
             ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
             comm.check_enqueued(stream);
             of.expect(seed);
+            of.expect_agreed(seed);
         }
         EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
         EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
     });
 }
 
+// What differs between the ranks is known at the capture, and what returns a value is refused there.
+TEST(NcclEnqueued, ACaptureFindsWhatDiffersAndRefusesValues) {
+    with_streams([](thread_communicator& /*threads*/, nccl_communicator& comm, cudaStream_t stream) {
+        bench of(comm.rank());
+        const auto on = gpu{stream}.over(comm);
+        const auto what_is_thrown = [&](const auto& call) -> std::string {
+            std::string what;
+            cudaGraph_t graph = nullptr;
+            EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+            try {
+                call();
+            } catch (const error& e) {
+                what = e.what();
+            }
+            (void)cudaStreamEndCapture(stream, &graph);
+            (void)cudaGetLastError();
+            return what;
+        };
+        const std::string differs = what_is_thrown([&] {
+            const std::vector<double> mask(comm.rank() == 2 ? 3 : 5, 1.0);
+            convolve(on, of.samples.data(), of.size, mask.data(), mask.size(), of.convolved.data(), convolve_options{});
+        });
+        EXPECT_NE(differs.find("convolve: rank 2 has 3 mask values, rank 0 has 5"), std::string::npos) << differs;
+        const std::string refused = what_is_thrown([&] { (void)reduce(on, of.in.data(), of.size); });
+        EXPECT_NE(refused.find("reduce: the host waits for a result here"), std::string::npos) << refused;
+        of.fill(4);
+        of.enqueue(on);
+        of.enqueue_agreed(on);
+        comm.check_enqueued(stream);
+        of.expect(4);
+        of.expect_agreed(4);
+    });
+}
+
 TEST(NcclEnqueued, NoCallWaits) {
     with_streams([](thread_communicator& threads, nccl_communicator& comm, cudaStream_t stream) {
         bench of(comm.rank());
+        of.fill(6);
+        of.enqueue(gpu{stream}.over(comm)); // the first launch of a kernel may wait for the device
+        comm.check_enqueued(stream);
         of.fill(5);
         struct gate {
             std::atomic<bool> open{false}, gave_up{false};

@@ -152,6 +152,7 @@ TEST(NcclFaults, ARankThatIsLateEndsTheOthersInTime) {
         [](thread_communicator& threads, nccl_communicator& comm, cudaStream_t stream) {
             bench of;
             const auto on = gpu{stream}.over(comm);
+            const bool comm_has_boxes = comm.boxes().is_open();
             std::atomic<bool> open{false};
             if (comm.rank() == 1) {
                 ASSERT_EQ(cudaLaunchHostFunc(
@@ -171,6 +172,9 @@ TEST(NcclFaults, ARankThatIsLateEndsTheOthersInTime) {
             });
             // The first rank whose time is over aborts; others may learn of that first.
             EXPECT_TRUE(got.is_late || got.is_of_communicator) << got.message;
+            if (comm_has_boxes) { // they say who is missing
+                expect_words(got, comm.rank() == 1 ? "the stream waits for other work" : "of rank 1 nothing was heard");
+            }
             const thrown then = what_throws([&] { (void)reduce(on, of.doubles.data(), n); });
             EXPECT_TRUE(then.is_of_communicator) << then.message;
             std::array<char, ranks> all{};
@@ -201,12 +205,10 @@ TEST(NcclFaults, ARankThatHasGoneEndsTheOthers) {
         for (const bool in_graph : {false, true}) {
             with_gpu_ranks(ranks, [&](thread_communicator& threads, cudaStream_t stream) {
                 bench of;
-                ncclComm_t raw = nullptr;
                 const thrown got = what_throws([&] {
                     std::optional<nccl_communicator> made;
                     if (aborts) {
-                        raw = comm_of_threads(threads);
-                        made.emplace(raw, stream, limit);
+                        made.emplace(comm_of_threads(threads), stream, limit);
                     } else {
                         made.emplace(threads, stream, limit);
                     }
@@ -219,7 +221,10 @@ TEST(NcclFaults, ARankThatHasGoneEndsTheOthers) {
                     if (comm.rank() == 1) {
                         std::this_thread::sleep_for(std::chrono::milliseconds(100));
                         if (aborts) {
-                            EXPECT_EQ(ncclCommAbort(std::exchange(raw, nullptr)), ncclSuccess);
+                            comm.abort();
+                            const thrown then = what_throws(call);
+                            EXPECT_TRUE(then.is_of_communicator);
+                            expect_words(then, "the communicator was given up: its user has aborted it");
                         } else {
                             throw std::runtime_error("the rank's own");
                         }

@@ -171,6 +171,14 @@ void check_root(const over_ranks<On, Comm>& on, const char* call) {
     }
 }
 
+// Before a call waits for its stream: what that holds may wait for other ranks, and only the communicator has a time limit.
+template <class On, class Comm>
+void wait_within_limit(const over_ranks<On, Comm>& on, const char* call) {
+    if constexpr (requires { on.comm->wait(on.on.stream, call); }) {
+        on.comm->wait(on.on.stream, call);
+    }
+}
+
 // A rank that enqueues no second gather takes part, with nothing, in the one that others have enqueued behind `frames`.
 template <class Comm>
 void take_part_in_second_gather(Comm& comm, const std::vector<rank_frame>& frames, const char* call) noexcept {

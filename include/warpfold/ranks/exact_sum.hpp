@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <type_traits>
 
@@ -99,9 +98,18 @@ struct exact_engine<over_ranks<On, Comm>> : staged_exact<On, Comm> {};
 // What a rank adds to a result of exact sums: the sums that it needs.
 template <class T, class Finish>
 struct rank_sums {
-    std::array<carried_limbs<T, 1>, Finish::sums> sum;
+    std::conditional_t<Finish::sums != 0, carried_limbs<T, 1>[Finish::sums + (Finish::sums == 0)], no_value> sum;
     std::conditional_t<Finish::squares, carried_limbs<T, 2>, no_value> squares;
 };
+
+template <class T, class Finish>
+rank_signature signature_of_finish(const char* call, int root, const Finish& finish) {
+    std::uint64_t less = 0;
+    if constexpr (requires { finish.less; }) {
+        less = finish.less;
+    }
+    return detail::signature_of<T, rank_sums<T, Finish>, Finish>(call, root, less, "for ddof");
+}
 
 // Exact sums of 16-bit numbers, and moments, whose n is that of the whole array.
 template <class On, class Comm>
@@ -123,12 +131,7 @@ struct exact_finish_engine<over_ranks<On, Comm>> {
                 const auto numbers = detail::all_parts<T, Finish::parts>(in);
                 mine.squares = part<T, 2>(on, Finish::parts * n, call, numbers, numbers);
             }
-            std::uint64_t less = 0;
-            if constexpr (requires { finish.less; }) {
-                less = finish.less;
-            }
-            const auto all = detail::gather(
-                on, detail::signature_of<T, rank_sums<T, Finish>, Finish>(call, on.root, less, "for ddof"), n, mine);
+            const auto all = detail::gather(on, detail::signature_of_finish<T>(call, on.root, finish), n, mine);
             std::int64_t sum[Finish::sums != 0 ? Finish::sums * totals::sum_limbs : 1];
             std::int64_t squares[totals::square_limbs + totals::more_limbs];
             totals of{sum, squares, 0, 0};

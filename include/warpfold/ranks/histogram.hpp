@@ -118,6 +118,7 @@ private:
                     return;
                 }
             }
+            detail::wait_within_limit(on, call);
             std::vector<Count> total(bins), before;
             {
                 auto mine = memory::template allocate<Count>(on.on, bins);

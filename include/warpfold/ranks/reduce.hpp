@@ -95,6 +95,7 @@ struct staged_reduce {
         static_assert(!is_count_at_v<N>, "over ranks the number of elements is an integer");
         const std::uint64_t n = detail::checked_count(elements, call).value();
         return call_frame<target>::run(on, call, [&] {
+            detail::wait_within_limit(on, call);
             const auto signature = detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
             if constexpr (is_located_v<Result>) {
                 return located_of<Op>(on, signature, in, n, map, op);

@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(fold_frames_threads)
     __shared__ alignas(32) unsigned char memory[most_mailboxes * sizeof(rank_frame)];
     auto* const frames = reinterpret_cast<rank_frame*>(memory);
     pdl_wait();
-    if (detail::gather_from_mailboxes(boxes, source(), frames, &to.fault->stop)) {
+    if (detail::gather_from_mailboxes(boxes, source, frames, to.fault)) {
         detail::fold_frames(frames, boxes.ranks, to);
     }
 }
@@ -201,7 +201,7 @@ R fold_waiting(const over_ranks<On, Comm>& on, const Write& write, const Fold& f
         alignas(16) unsigned char value[sizeof(R)];
     };
     // Pinned: a copy to other memory of the host would wait for other ranks without a time limit.
-    auto* const place = new (on.comm->pinned_result(sizeof(returned))) returned{};
+    auto* const place = new (on.comm->pinned_result(sizeof(returned), on.on.stream, call)) returned{};
     detail::fold_enqueued(on, write, fold, reinterpret_cast<R*>(place->value), &place->all, call);
     on.comm->check_enqueued(on.on.stream, call);
     if (needs_elements) {

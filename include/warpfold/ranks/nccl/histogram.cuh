@@ -10,8 +10,8 @@
 #include "warpfold/gpu/core/error.hpp"
 #include "warpfold/ranks/gpu_target.cuh"
 #include "warpfold/ranks/histogram.hpp"
-#include "warpfold/ranks/nccl/first_index.cuh"
 #include "warpfold/ranks/nccl/frames.cuh"
+#include "warpfold/ranks/nccl/long_values.cuh"
 #include "warpfold/ranks/sum_in_order.hpp"
 
 namespace warpfold {
@@ -38,34 +38,6 @@ struct summed_counts {
     bool add;
 };
 
-// The frame of a rank, and its counts on their way to all ranks.
-template <class Count>
-struct frame_of_counts {
-    // By a whole block; the frame is in its shared memory.
-    __device__ const rank_frame* operator()() const {
-        constexpr unsigned words = sizeof(rank_frame) / 4;
-        __shared__ alignas(32) std::uint32_t memory[words];
-        for (unsigned k = threadIdx.x; k < words; k += blockDim.x) {
-            memory[k] = reinterpret_cast<const std::uint32_t*>(&head)[k];
-        }
-        const unsigned gather = boxes.gathers() + 1;
-        const std::size_t to = boxes.layout().counts(gather, boxes.rank);
-        for (unsigned k = threadIdx.x; k < lines; k += blockDim.x) {
-            const uint2 word = reinterpret_cast<const uint2*>(mine)[k];
-            for (int r = 0; r < boxes.ranks; ++r) {
-                detail::put_line(boxes.of[r] + to + k, word, gather);
-            }
-        }
-        __syncthreads();
-        return reinterpret_cast<const rank_frame*>(memory);
-    }
-
-    mailbox_addresses boxes;
-    const line_of_counts<Count>* mine;
-    unsigned lines;
-    rank_frame head;
-};
-
 // As the fold of frames that agree: every rank has sent its counts, or will. By a whole block.
 template <class Count>
 struct add_counts_behind_frames {
@@ -77,18 +49,19 @@ struct add_counts_behind_frames {
             line_of_counts<Count> total{};
             for (int first = 0; first < ranks; first += at_once) {
                 uint2 words[at_once];
-                const bool there = detail::wait_for_lines(stop, [&] {
+                const bool there = detail::wait_for_lines(fault, [&] {
                     bool all = true;
 #pragma unroll
                     for (int r = 0; r < at_once; ++r) {
                         if (first + r < ranks) {
-                            const uint4* const from = boxes.of[boxes.rank] + boxes.layout().counts(gather, first + r);
+                            const uint4* const from = boxes.own + boxes.layout().counts(gather, first + r);
                             all = detail::take_line(from + k, words[r], gather) && all;
                         }
                     }
                     return all;
                 });
                 if (!there) {
+                    boxes.stop(fault, 0);
                     return 0;
                 }
 #pragma unroll
@@ -111,13 +84,8 @@ struct add_counts_behind_frames {
     }
 
     mailbox_addresses boxes;
-    const volatile int* stop;
+    enqueued_fault* fault;
     summed_counts<Count> to;
-};
-
-struct frames_agree {
-    __device__ int operator()(const rank_frame* /*frames*/, int /*ranks*/) const { return 1; }
-    __device__ static int refused() { return 0; }
 };
 
 // slots: those of all ranks, second_slot bytes each.
@@ -158,9 +126,10 @@ struct enqueued_counts<On, nccl_communicator> {
             work(mine.data()->at);
             const mailbox_addresses boxes = on.comm->boxes().addresses();
             const rank_frame head = detail::frame_of(signature, n, sizeof(no_value));
-            detail::exchange_enqueued(on, frame_of_counts<Count>{boxes, mine.data(), lines, head},
+            const auto* const words = reinterpret_cast<const uint2*>(mine.data());
+            detail::exchange_enqueued(on, frame_and_lines{boxes, words, lines, head},
                                       folded_frames<add_counts_behind_frames<Count>, int*>{
-                                          {boxes, &on.comm->fault()->stop, to},
+                                          {boxes, on.comm->fault(), to},
                                           nullptr,
                                           nullptr,
                                           on.comm->fault(),
@@ -168,19 +137,15 @@ struct enqueued_counts<On, nccl_communicator> {
                                       call);
             return;
         }
-        const int ranks = on.comm->size();
-        const auto slots =
-            memory::template allocate<unsigned char>(on.on, static_cast<std::size_t>(ranks) * second_slot);
-        const auto agree = memory::template allocate<int>(on.on, 1);
-        unsigned char* const mine = slots.data() + static_cast<std::size_t>(on.comm->rank()) * second_slot;
-        WARPFOLD_CHECK_CUDA(cudaMemsetAsync(mine, 0, second_slot, on.on.stream));
-        work(reinterpret_cast<Count*>(mine));
-        const rank_frame head = detail::frame_of(signature, n, sizeof(no_value), second_slot);
-        detail::fold_enqueued(on, known_frame{head, on.on.stream}, frames_agree{}, agree.data(), nullptr, call);
-        on.comm->gather_on_device(mine, slots.data(), second_slot, on.on.stream, call);
+        const slots_of_ranks slots = on.comm->slots();
+        slots.gather(on, signature, n, sizeof(no_value), call, [&](unsigned char* mine) {
+            WARPFOLD_CHECK_CUDA(cudaMemsetAsync(slots.agreement(), 0, sizeof(agreement_of_ranks), on.on.stream));
+            work(reinterpret_cast<Count*>(mine));
+        });
         if (to.out != nullptr) {
             const auto blocks = static_cast<unsigned>((bins + 127) / 128);
-            add_gathered_counts_kernel<<<blocks, 128, 0, on.on.stream>>>(agree.data(), slots.data(), ranks, to);
+            add_gathered_counts_kernel<<<blocks, 128, 0, on.on.stream>>>(&slots.agreement()->is_there, slots.of_rank(0),
+                                                                         on.comm->size(), to);
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
         }
     }

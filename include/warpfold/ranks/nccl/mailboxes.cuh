@@ -8,6 +8,9 @@
 // gather between, so it has read the place.
 //
 // Behind the frames are places for longer values, counts, which are written in the same way.
+//
+// Who waits in vain ends at the time limit, by itself, and marks its mailbox: kernels behind it touch no mailbox any more. So
+// does the host before the communicator is aborted, which unmaps the others' mailboxes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,6 +31,7 @@
 #include "warpfold/gpu/core/error.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/ranks/agreement.hpp"
+#include "warpfold/ranks/nccl/staging.cuh"
 
 namespace warpfold::detail {
 
@@ -38,7 +42,7 @@ inline constexpr unsigned frame_lines = sizeof(rank_frame) / 8; // of 8 bytes, 1
 inline constexpr std::size_t longest_counts = 16384; // bytes of a rank
 inline constexpr std::size_t count_lines = longest_counts / 8;
 
-// Lines of 16 bytes: the number of gathers; frame_lines a rank, twice; the rank's own frame; count_lines a rank, twice.
+// Lines of 16 bytes: a mailbox_head; frame_lines a rank, twice; the rank's own frame; count_lines a rank, twice.
 struct mailbox_layout {
     [[nodiscard]] __host__ __device__ std::size_t frame(unsigned gather, int rank) const {
         return 1 + place(gather, rank) * frame_lines;
@@ -57,14 +61,30 @@ struct mailbox_layout {
     int ranks;
 };
 
+// Written by its rank alone.
+struct mailbox_head {
+    unsigned gathers; // that have ended
+    unsigned stopped; // other than 0: the communicator was given up
+    unsigned unused[2];
+};
+static_assert(sizeof(mailbox_head) == sizeof(uint4));
+
 // The mailboxes of all ranks, at addresses of this one.
 struct mailbox_addresses {
     uint4* of[most_mailboxes];
+    uint4* own; // where this rank's was allocated: it stays there when the others are unmapped
     int rank, ranks;
 
-    // The number of gathers that have ended.
-    [[nodiscard]] __device__ unsigned gathers() const { return static_cast<volatile uint4*>(of[rank])->x; }
+    [[nodiscard]] __device__ volatile mailbox_head& head() const { return *reinterpret_cast<mailbox_head*>(own); }
+    [[nodiscard]] __device__ unsigned gathers() const { return head().gathers; }
     [[nodiscard]] __device__ mailbox_layout layout() const { return {ranks}; }
+    // By one thread. missing: bit r: nothing came from rank r.
+    __device__ void stop(enqueued_fault* fault, unsigned missing) const {
+        head().stopped = 1;
+        fault->missing = missing;
+        __threadfence_system();
+        *static_cast<volatile int*>(&fault->late) = 1;
+    }
 };
 
 __device__ inline void put_line(uint4* to, const uint2& word, unsigned gather) {
@@ -82,24 +102,40 @@ __device__ inline bool take_line(const uint4* from, uint2& word, unsigned gather
     word = {line.x, line.z};
     return line.y == gather && line.w == gather;
 }
-// Calls are_there() until it is true. False where *stop became other than 0 before that.
+// Whether the host said stop, or the time limit has passed since the first call for this `begin`, which is 0 before.
+__device__ inline bool is_over(const volatile enqueued_fault& fault, std::uint64_t& begin) {
+    std::uint64_t now = 0;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    begin = begin == 0 ? now : begin;
+    return fault.stop != 0 || (fault.limit != 0 && now - begin >= fault.limit);
+}
+// Calls are_there() until it is true. False where the wait was over before that.
 template <class Are_there>
-__device__ bool wait_for_lines(const volatile int* stop, const Are_there& are_there) {
+__device__ bool wait_for_lines(const enqueued_fault* fault, const Are_there& are_there) {
+    std::uint64_t begin = 0;
     for (unsigned loads = 1; !are_there(); ++loads) {
-        if (loads % 4096 == 0 && *stop != 0) {
+        if (loads % 4096 == 0 && detail::is_over(*fault, begin)) {
             return false;
         }
     }
     return true;
 }
 
-// By one block: writes this rank's frame to all mailboxes, and gathers those of all ranks. False in all threads where
-// *stop became other than 0 while a frame was missing.
-__device__ inline bool gather_from_mailboxes(const mailbox_addresses& boxes, const rank_frame* mine, rank_frame* all,
-                                             const volatile int* stop) {
-    uint4* const own = boxes.of[boxes.rank];
-    const auto lines = static_cast<unsigned>(boxes.ranks) * frame_lines;
+// By one block: writes this rank's frame, which source() returns, to all mailboxes, and gathers those of all ranks. False in
+// all threads where the wait for a frame was over, or the communicator was given up before.
+template <class Source>
+__device__ bool gather_from_mailboxes(const mailbox_addresses& boxes, const Source& source, rank_frame* all,
+                                      enqueued_fault* fault) {
+    __shared__ unsigned missing;
+    if (threadIdx.x == 0) {
+        missing = 0;
+    }
     const unsigned gather = boxes.gathers() + 1;
+    if (__syncthreads_or(boxes.head().stopped != 0) != 0) {
+        return false;
+    }
+    const rank_frame* const mine = source();
+    const auto lines = static_cast<unsigned>(boxes.ranks) * frame_lines;
     const std::size_t to = boxes.layout().frame(gather, boxes.rank), from = boxes.layout().frame(gather, 0);
     for (unsigned k = threadIdx.x; k < lines; k += blockDim.x) {
         const unsigned peer = k / frame_lines, line = k % frame_lines;
@@ -108,23 +144,30 @@ __device__ inline bool gather_from_mailboxes(const mailbox_addresses& boxes, con
     bool stopped = false;
     for (unsigned k = threadIdx.x; k < lines && !stopped; k += blockDim.x) {
         uint2 word{};
-        stopped = !detail::wait_for_lines(stop, [&] { return detail::take_line(own + from + k, word, gather); });
+        stopped = !detail::wait_for_lines(fault, [&] { return detail::take_line(boxes.own + from + k, word, gather); });
         reinterpret_cast<uint2*>(all)[k] = word;
+        if (stopped) {
+            atomicOr(&missing, 1u << k / frame_lines);
+        }
     }
     if (__syncthreads_or(stopped) != 0) {
+        if (threadIdx.x == 0) {
+            boxes.stop(fault, missing);
+        }
         return false;
     }
     if (threadIdx.x == 0) {
-        own->x = gather;
+        boxes.head().gathers = gather;
     }
     return true;
 }
 
 // One block. `mine` and `all` may be pinned memory of the host.
 static __global__ void __launch_bounds__(fold_frames_threads)
-    gather_frames_kernel(mailbox_addresses boxes, const rank_frame* mine, rank_frame* all, const int* stop) {
+    gather_frames_kernel(mailbox_addresses boxes, const rank_frame* mine, rank_frame* all, enqueued_fault* fault) {
     pdl_wait();
-    (void)gather_from_mailboxes(boxes, mine, all, stop);
+    (void)gather_from_mailboxes(
+        boxes, [mine] { return mine; }, all, fault);
 }
 
 #if WARPFOLD_NCCL_WINDOWS
@@ -169,7 +212,18 @@ public:
         possible = ncclCommWindowRegister(comm, memory_, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess &&
                    window_ != nullptr && find_addresses(stream);
         is_open_ = agree(possible);
+        addresses_.own = static_cast<uint4*>(memory_);
         own_ = reinterpret_cast<rank_frame*>(static_cast<uint4*>(memory_) + layout.own_frame());
+    }
+    // Kernels that begin from now on touch no mailbox. Waits for the copy that says so.
+    static void stop(const mailbox_addresses& of) {
+        static const unsigned one = 1;
+        cudaStream_t stream = nullptr;
+        (void)cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+        (void)cudaMemcpyAsync(&reinterpret_cast<mailbox_head*>(of.own)->stopped, &one, sizeof(one),
+                              cudaMemcpyHostToDevice, stream);
+        (void)cudaStreamSynchronize(stream);
+        (void)cudaStreamDestroy(stream);
     }
     // Before the communicator is aborted: its memory stays.
     void abandon() {
@@ -211,6 +265,7 @@ private:
 struct mailboxes {
     template <class Agree>
     void open(ncclComm_t /*comm*/, int /*rank*/, int /*ranks*/, cudaStream_t /*stream*/, const Agree& /*agree*/) {}
+    static void stop(const mailbox_addresses& /*of*/) {}
     void abandon() {}
     [[nodiscard]] static constexpr bool is_open() { return false; }
     [[nodiscard]] static mailbox_addresses addresses() { return {}; }

@@ -290,7 +290,8 @@ struct reduce_engine<reproducible_ranks<On, nccl_communicator>> {
                 alignas(16) unsigned char value[sizeof(R)];
             };
             return call_frame<target>::run(on, call, [&] {
-                auto* const place = new (on.ranks.comm->pinned_result(sizeof(returned))) returned{};
+                auto* const place =
+                    new (on.ranks.comm->pinned_result(sizeof(returned), on.ranks.on.stream, call)) returned{};
                 enqueue<A>(on, in, elements, map, op, result, reinterpret_cast<R*>(place->value), &place->all, call);
                 on.ranks.comm->check_enqueued(on.ranks.on.stream, call);
                 if constexpr (std::is_same_v<Op, extremes_operation>) {
