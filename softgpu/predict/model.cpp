@@ -60,7 +60,7 @@ public:
         own_blocks_ = std::ceil(blocks / c.multiprocessors);
         share_ = own_blocks_ / blocks;
         hit_l1_ = share(t.l1_hits, t.loads);
-        hit_l2_ = share(t.l2_read_hits - t.l2_late_hits, t.l2_reads);
+        hit_l2_ = share(t.l2_read_hits + t.l2_far_hits - t.l2_late_hits, t.l2_reads);
         load_ = hit_l1_ * c.latency_l1 + (1 - hit_l1_) * (hit_l2_ * c.latency_l2 + (1 - hit_l2_) * c.latency_dram);
         add_multiprocessor();
         add_device();
@@ -251,7 +251,9 @@ observe::prediction predict(const card& c, const launch_work& work) {
     p.nanoseconds = warm.nanoseconds();
     p.cold_nanoseconds = cold.nanoseconds();
     p.bounds = warm.bounds();
-    const bound_time launch{"launch", launch_cost(c, work)};
+    p.cold_bounds = cold.bounds();
+    p.launch_nanoseconds = launch_cost(c, work);
+    const bound_time launch{"launch", p.launch_nanoseconds};
     const bound_time* slowest = warm.bound();
     // Where the launch itself takes longest, nothing that the kernel does bounds it.
     if (slowest == nullptr || launch.nanoseconds > slowest->nanoseconds) {
@@ -264,6 +266,7 @@ observe::prediction predict(const card& c, const launch_work& work) {
     p.next_bound = next == p.bounds.end() ? "" : next->name;
     p.l1_load_hit_rate = share(work.warm.l1_hits, work.warm.loads);
     p.l2_read_hit_rate = share(work.warm.l2_read_hits, work.warm.l2_reads);
+    p.cold_l2_read_hit_rate = share(work.cold.l2_read_hits, work.cold.l2_reads);
     const auto bytes = static_cast<std::uint64_t>(sector_bytes);
     p.dram_read_bytes = work.warm.dram_reads * bytes;
     p.dram_write_bytes = work.warm.dram_writes * bytes;
