@@ -50,17 +50,13 @@ def pairs_of(run, ours):
     for theirs in run["rows"]:
         same = waiting[(theirs["kernel"], *theirs["grid"], *theirs["block"])]
         if same:
-            pairs.append({"ladder": run["ladder"], "n": run["n"], "kind": run["kind"], "ncu": theirs, **same.popleft()})
+            pairs.append({"ladder": run["ladder"], "n": run["n"], "ncu": theirs, **same.popleft()})
     return pairs
-
-
-def of_kind(pair, warm, cold):
-    return pair["model"][warm if pair["kind"] == "warm" else cold]
 
 
 def kernel_time(pair, launch_next):
     """The model's, in nanoseconds, of what ncu times."""
-    return of_kind(pair, "nanoseconds", "cold_nanoseconds") - pair["model"]["launch_nanoseconds"] + launch_next
+    return pair["model"]["cold_nanoseconds"] - pair["model"]["launch_nanoseconds"] + launch_next
 
 
 def bound_of(shares):
@@ -75,16 +71,15 @@ def ncu_bound(x):
 def model_bound(pair, launch_next):
     """ncu's rule, with the model's figures: how much of the kernel's time each part is busy."""
     shares = dict.fromkeys(("sm", "l1", "l2", "dram"), 0)
-    for bound, nanoseconds in of_kind(pair, "bounds", "cold_bounds").items():
+    for bound, nanoseconds in pair["model"]["cold_bounds"].items():
         if bound in PARTS:
             shares[PARTS[bound]] = max(shares[PARTS[bound]], nanoseconds / kernel_time(pair, launch_next))
     return bound_of(shares)
 
 
 def dram(pair):
-    x = pair["ncu"]
-    return (x["dram_read_bytes"] + x["dram_write_bytes"],
-            of_kind(pair, "dram_read_bytes", "cold_dram_read_bytes") + of_kind(pair, "dram_write_bytes", "cold_dram_write_bytes"))
+    x, p = pair["ncu"], pair["model"]
+    return x["dram_read_bytes"] + x["dram_write_bytes"], p["cold_dram_read_bytes"] + p["cold_dram_write_bytes"]
 
 
 def hits(pair):
@@ -92,7 +87,7 @@ def hits(pair):
     x = pair["ncu"]
     if (x["l2_reads"] or 0) * 32 < MIB:
         return None
-    return x["l2_read_hits"] / x["l2_reads"], of_kind(pair, "l2_read_hit_rate", "cold_l2_read_hit_rate")
+    return x["l2_read_hits"] / x["l2_reads"], pair["model"]["cold_l2_read_hit_rate"]
 
 
 def is_close(a, b, by):
@@ -103,7 +98,7 @@ def merged(pairs):
     """Launches of one step, kernel and shape that do the same: the first one stands for all."""
     first = {}
     for p in pairs:
-        key = (p["kind"], p["ladder"], p["n"], p["step"], p["kernel"], *p["grid"], *p["block"],
+        key = (p["ladder"], p["n"], p["step"], p["kernel"], *p["grid"], *p["block"],
                round(p["model"]["cold_nanoseconds"], -1), *dram(p)[1:])
         first.setdefault(key, {**p, "times": 0})["times"] += 1
     return list(first.values())
@@ -114,9 +109,9 @@ def summary(pairs, error, launch_next):
     # A few KiB are fetched for code and parameters, which the model does not have.
     moved = [dram(p) for p in pairs if dram(p)[0] >= MIB]
     rates = [h for h in map(hits, pairs) if h]
-    bounds = [ncu_bound(p["ncu"]) == model_bound(p, launch_next) for p in pairs if "sm" in p["ncu"]]
+    bounds = [ncu_bound(p["ncu"]) == model_bound(p, launch_next) for p in pairs]
     of = [f"{len(pairs)}", f"{100 * sum(errors) / len(errors):.0f} %; median {100 * sorted(errors)[len(errors) // 2]:.0f} %",
-          f"{sum(e <= 0.3 for e in errors)}", f"{sum(bounds)} of {len(bounds)}" if bounds else "",
+          f"{sum(e <= 0.3 for e in errors)}", f"{sum(bounds)}",
           f"{sum(is_close(a, b, 0.1) for a, b in moved)} of {len(moved)}",
           f"{sum(abs(a - b) <= 0.1 for a, b in rates)} of {len(rates)}"]
     return " | ".join(of)
@@ -130,56 +125,44 @@ def reason_of(notes, card, p):
     return ""
 
 
-def page(pairs, card, facts, cut_off, notes, launch_next):
+def page(pairs, card, date, cut_off, notes, launch_next):
     def error(p):
         return kernel_time(p, launch_next) / p["ncu"]["nanoseconds"] - 1
 
     pairs = merged(pairs)
     lines = ["<!-- Made by measure/pages/model_ncu.py; do not edit. -->",
              f"# The model beside Nsight Compute on the {card.upper()}", "",
-             f"Taken on {facts} with `./dev gpu 9 model`; clocks not locked. Cold: ncu flushes the caches before each launch. "
-             "Warm: caches as the launch before has left them; one pass, so without bounds. Predicted by [the model](../model.md). "
-             "Launches of one step that do the same count once.", "",
-             "| size | launches | time, mean absolute error | within 30 % | bound as ncu's | DRAM bytes within 10 % | L2 hit rate "
-             "within 10 points |", "| --- | ---: | --- | ---: | ---: | ---: | ---: |"]
-    sizes = collections.defaultdict(set)
-    for p in pairs:
-        sizes[p["ladder"]].add(p["n"])
-    rank = {(ladder, n): k for ladder, all_n in sizes.items() for k, n in enumerate(sorted(all_n, reverse=True))}
-    for kind in ("cold", "warm"):
-        for k, name in enumerate(("its own", "an 8th", "a 64th")):
-            some = [p for p in pairs if p["kind"] == kind and rank[p["ladder"], p["n"]] == k]
-            if some:
-                lines.append(f"| {kind}, {name} | {summary(some, error, launch_next)} |")
-        some = [p for p in pairs if p["kind"] == kind]
+             f"Taken on {date} with `./dev gpu 9 model`; clocks not locked, caches flushed before each launch. Predicted by "
+             "[the model](../model.md), cold. Launches of one step that do the same count once.", "",
+             "| size | launches | time, mean absolute error | within 30 % | bound as ncu's | DRAM bytes within 10 % "
+             "| L2 hit rate within 10 points |", "| --- | ---: | --- | ---: | ---: | ---: | ---: |"]
+    sizes = {ladder: max(p["n"] for p in pairs if p["ladder"] == ladder) for ladder in {p["ladder"] for p in pairs}}
+    for part, name in ((1, "the ladder's own"), (8, "an 8th"), (64, "a 64th")):
+        some = [p for p in pairs if p["n"] == sizes[p["ladder"]] // part]
         if some:
-            lines.append(f"| **{kind}** | {summary(some, error, launch_next)} |")
-    lines += ["", "Time: ncu's has no way from the host to the device. It stands beside `launch_next` of the card, which a kernel "
+            lines.append(f"| {name} | {summary(some, error, launch_next)} |")
+    lines += [f"| all | {summary(pairs, error, launch_next)} |", "",
+              "Time: ncu's has no way from the host to the device. It stands beside `launch_next` of the card, which a kernel "
               "that follows another one takes, and the model's time of the kernel. Bound: the busiest of multiprocessor (`sm`), "
               f"`l1`, `l2` and `dram`, or `latency` where none is busy for {100 * LATENCY_BELOW:.0f} % of the kernel's time; on "
-              "both sides the same rule. DRAM and L2: of launches with 1 MiB and more.", ""]
-    for kind in ("cold", "warm"):
-        some = sorted((p for p in pairs if p["kind"] == kind), key=lambda p: -abs(error(p)))
-        if not some:
-            continue
-        lines += [f"## {kind.capitalize()}, worst first", "",
-                  "| ladder | step | n | kernel | ncu, µs | model, µs | error | ncu's bound | model's | DRAM read, written, MB | "
-                  "model, MB | L2 hits | model | reason |",
-                  "| --- | --- | ---: | --- | ---: | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | --- |"]
-        for p in some:
-            x = p["ncu"]
-            rates = [f"{100 * r:.0f} %" for r in hits(p) or []] or ["", ""]
-            bounds = (ncu_bound(x), model_bound(p, launch_next)) if "sm" in x else ("", model_bound(p, launch_next))
-            ours = [of_kind(p, f"dram_{way}_bytes", f"cold_dram_{way}_bytes") / 1e6 for way in ("read", "write")]
-            lines.append(
-                f"| {p['ladder']} | {p['step']} | {p['n']:,} | `{p['kernel']}` | {x['nanoseconds'] / 1e3:,.1f} | "
-                f"{kernel_time(p, launch_next) / 1e3:,.1f} | {100 * error(p):+.0f} % | {bounds[0]} | {bounds[1]} | "
-                f"{x['dram_read_bytes'] / 1e6:.1f}, {x['dram_write_bytes'] / 1e6:.1f} | {ours[0]:.1f}, {ours[1]:.1f} | "
-                f"{rates[0]} | {rates[1]} | {reason_of(notes, card, p) if abs(error(p)) > 0.3 else ''} |")
-        lines.append("")
+              "both sides the same rule. DRAM and L2: of launches that move 1 MiB and more there. After its flush ncu "
+              "leaves 2.4 MB in L2 that launches which fill it write back.", "",
+              "| ladder | step | n | kernel | ncu, µs | model, µs | error | ncu's bound | model's | DRAM read, written, MB | "
+              "model, MB | L2 hits | model | reason |",
+              "| --- | --- | ---: | --- | ---: | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | --- |"]
+    for p in sorted(pairs, key=lambda p: -abs(error(p))):
+        x = p["ncu"]
+        rates = [f"{100 * r:.0f} %" for r in hits(p) or []] or ["", ""]
+        ours = [p["model"][f"cold_dram_{way}_bytes"] / 1e6 for way in ("read", "write")]
+        lines.append(
+            f"| {p['ladder']} | {p['step']} | {p['n']:,} | `{p['kernel']}` | {x['nanoseconds'] / 1e3:,.1f} | "
+            f"{kernel_time(p, launch_next) / 1e3:,.1f} | {100 * error(p):+.0f} % | {ncu_bound(x)} | "
+            f"{model_bound(p, launch_next)} | {x['dram_read_bytes'] / 1e6:.1f}, {x['dram_write_bytes'] / 1e6:.1f} | "
+            f"{ours[0]:.1f}, {ours[1]:.1f} | {rates[0]} | {rates[1]} | "
+            f"{reason_of(notes, card, p) if abs(error(p)) > 0.3 else ''} |")
     if cut_off:
-        lines += ["Not taken: " + "; ".join(cut_off) + ".", ""]
-    return "\n".join(lines[:-1]) + "\n"
+        lines += ["", "Not taken: " + "; ".join(cut_off) + "."]
+    return "\n".join(lines) + "\n"
 
 
 def main():

@@ -26,7 +26,7 @@ struct prediction {
     double launch_nanoseconds = 0; // the part of either time that is the launch itself, not its kernel
     // Simulated caches.
     double l1_load_hit_rate = 0; // sectors of global loads that L1 had, over all of them; 0 where there are none
-    double l2_read_hit_rate = 0; // sectors that L2 was asked for and had, warm; 0 likewise
+    double l2_read_hit_rate = 0; // likewise of sectors of loads that L2 was asked for, warm; atomics are none
     double cold_l2_read_hit_rate = 0;
     std::uint64_t dram_read_bytes = 0;
     std::uint64_t dram_write_bytes = 0; // lines that were written back in this launch

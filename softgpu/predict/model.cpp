@@ -48,6 +48,11 @@ double warps_of(const launch_shape& shape) {
     return std::ceil(real(std::max<std::uint64_t>(shape.threads, 1)) / lanes);
 }
 
+// Of loads alone, as Nsight Compute counts reads.
+double l2_load_hit_rate(const traffic& t) {
+    return share(t.l2_read_hits - t.l2_atomic_hits, t.l2_reads - t.l2_atomics);
+}
+
 double launch_cost(const card& c, const launch_work& w) { return w.shape.follows_kernel ? c.launch_next : c.launch; }
 
 // One launch on one card, with one of the two L2 caches.
@@ -265,8 +270,8 @@ observe::prediction predict(const card& c, const launch_work& work) {
         std::find_if(p.bounds.begin(), p.bounds.end(), [&](const bound_time& b) { return b.name != p.bound; });
     p.next_bound = next == p.bounds.end() ? "" : next->name;
     p.l1_load_hit_rate = share(work.warm.l1_hits, work.warm.loads);
-    p.l2_read_hit_rate = share(work.warm.l2_read_hits, work.warm.l2_reads);
-    p.cold_l2_read_hit_rate = share(work.cold.l2_read_hits, work.cold.l2_reads);
+    p.l2_read_hit_rate = l2_load_hit_rate(work.warm);
+    p.cold_l2_read_hit_rate = l2_load_hit_rate(work.cold);
     const auto bytes = static_cast<std::uint64_t>(sector_bytes);
     p.dram_read_bytes = work.warm.dram_reads * bytes;
     p.dram_write_bytes = work.warm.dram_writes * bytes;

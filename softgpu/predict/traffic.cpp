@@ -24,13 +24,18 @@ void device_l2::begin() {
     std::fill(last_slice_cycles_.begin(), last_slice_cycles_.end(), 0.0);
 }
 
+inline bool device_l2::is_far(const l2_access& a) const {
+    const bool loads = a.how == touch::load || a.how == touch::load_past_l1;
+    return partitions_ == 2 && loads && (slice_of(a.line) & 1) != (a.by & 1u);
+}
+
 // A store goes to the line's home alone. A copy that it makes stale counts as one that is there: it would be fetched from its
 // home again, not from DRAM.
 inline device_l2::looked_up device_l2::look_up(const l2_access& a) {
     if (a.how == touch::store || a.how == touch::atomic) {
         return {.own = cache_.write_both(a.line, a.sectors), .home = {}};
     }
-    if (partitions_ == 1 || (slice_of(a.line) & 1) == (a.by & 1u)) {
+    if (!is_far(a)) {
         return {.own = cache_.read_both(a.line, a.sectors, a.by), .home = {}};
     }
     const sector_cache::outcomes own = cache_.read_both(a.line | copy_of_line, a.sectors, a.by);
@@ -53,6 +58,10 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
     to.l2_reads += sectors_in(a.sectors);
     to.l2_read_hits += sectors_in(o.hits);
     to.l2_late_hits += sectors_in(o.late);
+    if (a.how == touch::atomic) {
+        to.l2_atomics += sectors_in(a.sectors);
+        to.l2_atomic_hits += sectors_in(o.hits);
+    }
     if (home == nullptr) {
         to.dram_reads += sectors_in(o.fetched);
         return;
@@ -78,7 +87,11 @@ void device_l2::take(const std::vector<l2_access>& accesses) {
     const std::lock_guard lock(mutex_);
     for (std::size_t k = 0; k < accesses.size(); ++k) {
         if (k + looked_ahead < accesses.size()) {
-            cache_.expect(accesses[k + looked_ahead].line);
+            const l2_access& soon = accesses[k + looked_ahead];
+            cache_.expect(soon.line);
+            if (is_far(soon)) {
+                cache_.expect(soon.line | copy_of_line);
+            }
         }
         const l2_access& a = accesses[k];
         const looked_up l = look_up(a);

@@ -300,6 +300,10 @@ TEST(Traffic, StoresAndLoadsPastL1LeaveItAlone) {
     EXPECT_EQ(l1.ended().l1_hits, 0u);
     EXPECT_EQ(l2.warm().l2_writes, 1u);
     EXPECT_EQ(l2.warm().l2_requests, 7u);
+    EXPECT_EQ(l2.warm().l2_reads, 6u);
+    EXPECT_EQ(l2.warm().l2_atomics, 3u);
+    EXPECT_EQ(l2.warm().l2_read_hits, 3u);
+    EXPECT_EQ(l2.warm().l2_atomic_hits, 1u);
     EXPECT_EQ(l2.warm().l2_store_requests, 1u);
     EXPECT_EQ(l2.warm().atomic_passes, 69u);
 }
