@@ -122,7 +122,7 @@ def reason_of(notes, card, p):
         for where, name in ((notes.get("ncu", {}), key), (notes, f"{card}/{key}")):
             if where.get(name):
                 return where[name]
-    return ""
+    return notes.get("ncu", {}).get("few microseconds", "") if p["ncu"]["nanoseconds"] < 6000 else ""
 
 
 def page(pairs, card, date, cut_off, notes, launch_next):
