@@ -50,7 +50,7 @@ class BadInput(Exception):
 
 def base_name(kernel):
     """The function's own name: no result type, namespaces, template arguments or parameters."""
-    text = kernel.replace("(anonymous namespace)::", "").replace("<unnamed>::", "")
+    text = kernel.replace("(anonymous namespace)::", "").replace("<unnamed>::", "").replace("unnamed>::", "")
     out, depth = [], 0
     for c in text:
         if c == "<":

@@ -11,8 +11,8 @@
 #     sanitize   the steps of reduce under compute-sanitizer
 #     ncu        the steps of reduce under Nsight Compute
 #     counters   golden counters for tests/counters
-#     model      times and Nsight Compute's figures of every launch of every ladder, which the model of docs/model.md is
-#                held against; MODEL_SECONDS of it at most, default 200
+#     model      Nsight Compute's figures of every launch of every ladder, which the model of docs/model.md is held against;
+#                MODEL_SECONDS of it at most, default 200; three sizes of all take 15 minutes
 #     calibrate  microbenchmarks of the figures that the model of docs/model.md takes, and the card's file made of them
 #     library    the library's tests, compute-sanitizer, benchmarks beside the peers; LIBRARY="scan scan_tune select_gpu"
 #                selects benchmarks, also those that only tune, and tests
@@ -278,7 +278,7 @@ golden_counters() {
     tar -C "$work" -czf "$out/counters.tar.gz" counters
 }
 
-# Every launch of every ladder, timed and taken by ncu.
+# Every launch of every ladder, taken by ncu.
 model() {
     local seconds=${MODEL_SECONDS:-200} left=$((deadline - SECONDS - 10))
     [ "$left" -lt "$seconds" ] && seconds=$left

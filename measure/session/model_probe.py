@@ -1,50 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the model of docs/model.md is held against: times and Nsight Compute's figures of every launch of every ladder.
+"""What the model of docs/model.md is held against: Nsight Compute's figures of every launch of every ladder.
 
     model_probe.py --tool build/gpu/tool/warpfold --out model.json --work FOLDER [--seconds 200] [--ladders scan,reduce]
 
-Three sizes of each ladder: its own, an 8th and a 64th. Of each size ncu takes every launch of one run of all steps with
-caches flushed before it ("cold"), the command times all steps by events, and ncu takes the launches again with caches as
-they are ("warm"). Order: the whole of one kind before the next, so that what --seconds cuts off is the least useful part.
-The output is written after every run and says what was cut off. Exit status: 0; 1 if a run failed; 2 if none gave figures.
+Three sizes of each ladder: its own, an 8th and a 64th. Of each size ncu takes every launch of one run of all steps, with caches
+flushed before it. There is no warm run: between two launches ncu itself takes the cache. The output is written after every run
+and says what was cut off. Exit status: 0; 1 if a run failed; 2 if none gave figures.
 """
 import argparse
+import concurrent.futures
 import csv
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
 
 from compare_ncu import base_name, extent
 
-LADDERS = ["transpose", "matmul", "reduce", "scan", "histogram", "convolution", "memory", "shared", "warps", "occupancy"]
+LADDERS = ["convolution", "memory", "histogram", "reduce", "shared", "warps", "matmul", "transpose", "occupancy", "scan"]
 OWN_SIZE = {"reduce": 1 << 24}  # as `warpfold ladder all` has it on a GPU
 PARTS = [1, 8, 64]
 MOST_LAUNCHES = 400
-LONGEST = 30  # seconds for one run
+LONGEST = 90  # seconds for one run
 
-# One pass: they hold for a launch whose caches are as the one before has left them.
-FEW = {
+# The last four are ncu's speed of light: parts of the device, in per cent of what they can do in the time that the launch takes.
+METRICS = {
     "nanoseconds": "gpu__time_duration.sum",
-    "cycles": "sm__cycles_elapsed.max",
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
     "l2_reads": "lts__t_sectors_srcunit_tex_op_read.sum",
     "l2_read_hits": "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum",
-}
-# ncu's speed of light, and what the model counts by itself. Several passes, each with flushed caches.
-ALL = FEW | {
     "sm": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
-    "l1": "l1tex__throughput.avg.pct_of_peak_sustained_active",
+    "l1": "l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
     "l2": "lts__throughput.avg.pct_of_peak_sustained_elapsed",
     "dram": "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
-    "issue": "smsp__issue_active.avg.pct_of_peak_sustained_active",
-    "instructions": "smsp__inst_executed.sum",
-    "l1_loads": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "l1_load_hits": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-    "warps_active": "sm__warps_active.avg.pct_of_peak_sustained_active",
 }
 
 
@@ -57,7 +50,7 @@ def number(text):
     return None if value != value else int(value) if value.is_integer() else value
 
 
-def launches_of(path, metrics):
+def launches_of(path):
     """The launches in one CSV of ncu's raw page, in order."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
     start = next((k for k, line in enumerate(lines) if line.startswith('"ID"')), None)
@@ -65,7 +58,7 @@ def launches_of(path, metrics):
         return []
     rows = csv.DictReader(line for line in lines[start:] if line.startswith('"'))
     return [{"kernel": base_name(row["Kernel Name"]), "grid": extent(row["Grid Size"]), "block": extent(row["Block Size"]),
-             **{ours: number(row.get(theirs)) for ours, theirs in metrics.items()}}
+             **{ours: number(row.get(theirs)) for ours, theirs in METRICS.items()}}
             for row in rows if (row.get("ID") or "").isdigit()]
 
 
@@ -73,7 +66,7 @@ class Probe:
     def __init__(self, tool, out, work, seconds):
         self.tool, self.out, self.work, self.deadline = tool, out, work, time.monotonic() + seconds
         self.sizes, self.steps = {}, {}
-        self.found = {"metrics": ALL, "runs": [], "cut_off": []}
+        self.found = {"metrics": METRICS, "runs": [], "cut_off": []}
 
     def within(self, what, command, out):
         """Whether the command came to its end; its output goes to a file."""
@@ -83,19 +76,35 @@ class Probe:
             return False
         begin = time.monotonic()
         with open(out, "w", encoding="utf-8") as to:
+            run = subprocess.Popen(command, stdout=to, stderr=to, start_new_session=True)
             try:
-                status = subprocess.run(command, stdout=to, stderr=to, timeout=left, check=False).returncode
+                status = run.wait(left)
                 wrong = f"ended with {status}" if status not in (0, 1) else ""  # 1: a step is not as it ought to be
             except subprocess.TimeoutExpired:
                 wrong = f"no end within {left:.0f} s"
+                self.stop(run)
         print(f"{what}: {time.monotonic() - begin:.1f} s {wrong}", flush=True)
         if wrong:
             self.found["cut_off"].append(f"{what}: {wrong}")
         return not wrong
 
-    def ladder(self, name, part, more, report):
+    @staticmethod
+    def stop(run):
+        """Interrupted, ncu writes what it has."""
+        run.send_signal(signal.SIGINT)
+        try:
+            run.wait(5)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(run.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        run.wait()
+
+    def ladder(self, name, part, report):
         n = self.sizes.get(name, OWN_SIZE.get(name))
-        command = [str(self.tool), "ladder", name, "--device", "gpu", "--no-claims", "--json", str(report), *more]
+        command = [str(self.tool), "ladder", name, "--device", "gpu", "--no-claims", "--no-times", "--json", str(report)]
         if name in self.steps:
             command += ["--steps", ",".join(self.steps[name])]
         return command + (["--n", str(max(n // part, 1))] if n else [])
@@ -103,7 +112,7 @@ class Probe:
     def names(self, name):
         """Learns the ladder's size and the steps that run on the device."""
         report = self.work / f"{name}-list.json"
-        if name in self.steps or not self.within(f"{name}, its steps", self.ladder(name, 1, ["--no-times"], report),
+        if name in self.steps or not self.within(f"{name}, its steps", self.ladder(name, 1, report),
                                                  report.with_suffix(".txt")):
             return name in self.steps
         told = json.loads(report.read_text())
@@ -111,43 +120,24 @@ class Probe:
         self.steps[name] = [s["id"] for s in told["steps"] if not s["skipped"] and s["on_device"] and not s.get("apart")]
         return bool(self.steps[name])
 
-    def ncu(self, name, part, cache):
-        metrics = ALL if cache == "cold" else FEW
-        place = self.work / f"{name}-{part}-{cache}"
-        command = ["ncu", "--clock-control", "none", "--cache-control", "all" if cache == "cold" else "none", "--csv",
-                   "--page", "raw", "--print-units", "base", "--launch-count", str(MOST_LAUNCHES),
-                   "--metrics", ",".join(metrics.values()), "--log-file", f"{place}.csv",
-                   *self.ladder(name, part, ["--no-times"], f"{place}.json")]
-        self.within(f"{name}, n / {part}, {cache} by ncu", command, f"{place}.txt")
-        self.add(name, part, cache, launches_of(pathlib.Path(f"{place}.csv"), metrics))
-
-    def events(self, name, part):
-        place = self.work / f"{name}-{part}-events"
-        self.within(f"{name}, n / {part}, by events", self.ladder(name, part, ["--samples", "11"], f"{place}.json"),
-                    f"{place}.txt")
-        report = pathlib.Path(f"{place}.json")
-        steps = json.loads(report.read_text())["steps"] if report.exists() else []
-        kept = ["id", "n", "time_us", "time_us_low", "time_us_high", "warm_time_us"]
-        self.add(name, part, "events", [{k: s.get(k) for k in kept} for s in steps if s.get("time_us")])
-
-    def add(self, name, part, kind, rows):
-        if rows:
-            self.found["runs"].append({"ladder": name, "n": max(self.sizes[name] // part, 1), "kind": kind,
-                                       "steps": self.steps[name], "rows": rows})
+    def ncu(self, name, part):
+        place = self.work / f"{name}-{part}"
+        command = ["ncu", "--clock-control", "none", "--cache-control", "all", "--csv", "--page", "raw", "--print-units", "base",
+                   "--launch-count", str(MOST_LAUNCHES), "--metrics", ",".join(METRICS.values()), "--log-file", f"{place}.csv",
+                   *self.ladder(name, part, f"{place}.json")]
+        self.within(f"{name}, n / {part}", command, f"{place}.txt")
+        if rows := launches_of(pathlib.Path(f"{place}.csv")):
+            self.found["runs"].append({"ladder": name, "n": max(self.sizes[name] // part, 1), "steps": self.steps[name],
+                                       "rows": rows})
         self.out.write_text(json.dumps(self.found))
 
     def go(self, ladders):
+        with concurrent.futures.ThreadPoolExecutor(len(ladders)) as pool:
+            list(pool.map(self.names, ladders))
         for part in PARTS:
             for name in ladders:
-                if self.names(name):
-                    self.ncu(name, part, "cold")
-            for name in ladders:
-                if name in self.steps:
-                    self.events(name, part)
-        for part in PARTS:
-            for name in ladders:
-                if name in self.steps:
-                    self.ncu(name, part, "warm")
+                if self.steps.get(name):
+                    self.ncu(name, part)
         self.out.write_text(json.dumps(self.found))
 
 

@@ -20,6 +20,18 @@ json facts_json(const device_facts& device) {
     return facts;
 }
 
+namespace {
+
+json bounds_json(const std::vector<bound_time>& bounds) {
+    json out = json::object();
+    for (const bound_time& b : bounds) {
+        out[b.name] = b.nanoseconds;
+    }
+    return out;
+}
+
+} // namespace
+
 json predictions_json(const std::vector<prediction>& predictions) {
     json all = json::object();
     for (const prediction& p : predictions) {
@@ -29,12 +41,12 @@ json predictions_json(const std::vector<prediction>& predictions) {
         out["bound"] = p.bound;
         out["share_of_roof"] = p.share_of_roof;
         out["next_bound"] = p.next_bound;
-        out["bounds"] = json::object();
-        for (const bound_time& b : p.bounds) {
-            out["bounds"][b.name] = b.nanoseconds;
-        }
+        out["bounds"] = bounds_json(p.bounds);
+        out["cold_bounds"] = bounds_json(p.cold_bounds);
+        out["launch_nanoseconds"] = p.launch_nanoseconds;
         out["l1_load_hit_rate"] = p.l1_load_hit_rate;
         out["l2_read_hit_rate"] = p.l2_read_hit_rate;
+        out["cold_l2_read_hit_rate"] = p.cold_l2_read_hit_rate;
         out["dram_read_bytes"] = p.dram_read_bytes;
         out["dram_write_bytes"] = p.dram_write_bytes;
         out["cold_dram_read_bytes"] = p.cold_dram_read_bytes;

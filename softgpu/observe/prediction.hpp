@@ -22,9 +22,12 @@ struct prediction {
     double share_of_roof = 0;       // of the warm time, the part that the bound itself takes: 0 to 1
     std::string next_bound;         // the second slowest; empty: nothing else takes time
     std::vector<bound_time> bounds; // warm, the slowest first
+    std::vector<bound_time> cold_bounds;
+    double launch_nanoseconds = 0; // the part of either time that is the launch itself, not its kernel
     // Simulated caches.
     double l1_load_hit_rate = 0; // sectors of global loads that L1 had, over all of them; 0 where there are none
-    double l2_read_hit_rate = 0; // sectors that L2 was asked for and had, warm; 0 likewise
+    double l2_read_hit_rate = 0; // likewise of sectors of loads that L2 was asked for, warm; atomics are none
+    double cold_l2_read_hit_rate = 0;
     std::uint64_t dram_read_bytes = 0;
     std::uint64_t dram_write_bytes = 0; // lines that were written back in this launch
     std::uint64_t cold_dram_read_bytes = 0;

@@ -48,6 +48,11 @@ double warps_of(const launch_shape& shape) {
     return std::ceil(real(std::max<std::uint64_t>(shape.threads, 1)) / lanes);
 }
 
+// Of loads alone, as Nsight Compute counts reads.
+double l2_load_hit_rate(const traffic& t) {
+    return share(t.l2_read_hits - t.l2_atomic_hits, t.l2_reads - t.l2_atomics);
+}
+
 double launch_cost(const card& c, const launch_work& w) { return w.shape.follows_kernel ? c.launch_next : c.launch; }
 
 // One launch on one card, with one of the two L2 caches.
@@ -60,7 +65,7 @@ public:
         own_blocks_ = std::ceil(blocks / c.multiprocessors);
         share_ = own_blocks_ / blocks;
         hit_l1_ = share(t.l1_hits, t.loads);
-        hit_l2_ = share(t.l2_read_hits - t.l2_late_hits, t.l2_reads);
+        hit_l2_ = share(t.l2_read_hits + t.l2_far_hits - t.l2_late_hits, t.l2_reads);
         load_ = hit_l1_ * c.latency_l1 + (1 - hit_l1_) * (hit_l2_ * c.latency_l2 + (1 - hit_l2_) * c.latency_dram);
         add_multiprocessor();
         add_device();
@@ -251,7 +256,9 @@ observe::prediction predict(const card& c, const launch_work& work) {
     p.nanoseconds = warm.nanoseconds();
     p.cold_nanoseconds = cold.nanoseconds();
     p.bounds = warm.bounds();
-    const bound_time launch{"launch", launch_cost(c, work)};
+    p.cold_bounds = cold.bounds();
+    p.launch_nanoseconds = launch_cost(c, work);
+    const bound_time launch{"launch", p.launch_nanoseconds};
     const bound_time* slowest = warm.bound();
     // Where the launch itself takes longest, nothing that the kernel does bounds it.
     if (slowest == nullptr || launch.nanoseconds > slowest->nanoseconds) {
@@ -263,7 +270,8 @@ observe::prediction predict(const card& c, const launch_work& work) {
         std::find_if(p.bounds.begin(), p.bounds.end(), [&](const bound_time& b) { return b.name != p.bound; });
     p.next_bound = next == p.bounds.end() ? "" : next->name;
     p.l1_load_hit_rate = share(work.warm.l1_hits, work.warm.loads);
-    p.l2_read_hit_rate = share(work.warm.l2_read_hits, work.warm.l2_reads);
+    p.l2_read_hit_rate = l2_load_hit_rate(work.warm);
+    p.cold_l2_read_hit_rate = l2_load_hit_rate(work.cold);
     const auto bytes = static_cast<std::uint64_t>(sector_bytes);
     p.dram_read_bytes = work.warm.dram_reads * bytes;
     p.dram_write_bytes = work.warm.dram_writes * bytes;

@@ -10,7 +10,8 @@ using machine::touch;
 namespace {
 
 constexpr std::size_t most_waiting = 4096;
-constexpr std::size_t looked_ahead = 8; // accesses: the host's memory takes as long as so many look-ups
+constexpr std::uint64_t copy_of_line = 1ull << 60; // in the partition that is not its home
+constexpr std::size_t looked_ahead = 8;            // accesses: the host's memory takes as long as so many look-ups
 
 } // namespace
 
@@ -23,8 +24,30 @@ void device_l2::begin() {
     std::fill(last_slice_cycles_.begin(), last_slice_cycles_.end(), 0.0);
 }
 
+inline bool device_l2::is_far(const l2_access& a) const {
+    const bool loads = a.how == touch::load || a.how == touch::load_past_l1;
+    return partitions_ == 2 && loads && (slice_of(a.line) & 1) != (a.by & 1u);
+}
+
+// A store goes to the line's home alone. A copy that it makes stale counts as one that is there: it would be fetched from its
+// home again, not from DRAM.
+inline device_l2::looked_up device_l2::look_up(const l2_access& a) {
+    if (a.how == touch::store || a.how == touch::atomic) {
+        return {.own = cache_.write_both(a.line, a.sectors), .home = {}};
+    }
+    if (!is_far(a)) {
+        return {.own = cache_.read_both(a.line, a.sectors, a.by), .home = {}};
+    }
+    const sector_cache::outcomes own = cache_.read_both(a.line | copy_of_line, a.sectors, a.by);
+    const unsigned missed = own.kept.fetched | own.fresh.fetched;
+    return {.own = own,
+            .home = missed != 0 ? cache_.read_both(a.line, missed, a.by) : sector_cache::outcomes{},
+            .is_far = true};
+}
+
 // A store that fills only a part of a sector is counted as one that fills it: nothing is read for it.
-inline void device_l2::count(const sector_cache::outcome& o, const l2_access& a, traffic& to) {
+inline void device_l2::count(const sector_cache::outcome& o, const sector_cache::outcome* home, const l2_access& a,
+                             traffic& to) {
     to.dram_writes += o.written;
     ++to.l2_requests;
     if (a.how == touch::store) {
@@ -35,7 +58,18 @@ inline void device_l2::count(const sector_cache::outcome& o, const l2_access& a,
     to.l2_reads += sectors_in(a.sectors);
     to.l2_read_hits += sectors_in(o.hits);
     to.l2_late_hits += sectors_in(o.late);
-    to.dram_reads += sectors_in(o.fetched);
+    if (a.how == touch::atomic) {
+        to.l2_atomics += sectors_in(a.sectors);
+        to.l2_atomic_hits += sectors_in(o.hits);
+    }
+    if (home == nullptr) {
+        to.dram_reads += sectors_in(o.fetched);
+        return;
+    }
+    to.dram_writes += home->written;
+    to.l2_far_hits += sectors_in(a.sectors & o.fetched & home->hits);
+    to.l2_late_hits += sectors_in(a.sectors & o.fetched & home->late);
+    to.dram_reads += sectors_in(o.fetched & home->fetched);
 }
 
 inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
@@ -53,15 +87,17 @@ void device_l2::take(const std::vector<l2_access>& accesses) {
     const std::lock_guard lock(mutex_);
     for (std::size_t k = 0; k < accesses.size(); ++k) {
         if (k + looked_ahead < accesses.size()) {
-            cache_.expect(accesses[k + looked_ahead].line);
+            const l2_access& soon = accesses[k + looked_ahead];
+            cache_.expect(soon.line);
+            if (is_far(soon)) {
+                cache_.expect(soon.line | copy_of_line);
+            }
         }
         const l2_access& a = accesses[k];
-        const bool writes = a.how == touch::store || a.how == touch::atomic;
-        const sector_cache::outcomes o =
-            writes ? cache_.write_both(a.line, a.sectors) : cache_.read_both(a.line, a.sectors, a.by);
-        count(o.kept, a, of_warm_);
-        count(o.fresh, a, of_cold_);
-        count_slice(a, o.kept.changed);
+        const looked_up l = look_up(a);
+        count(l.own.kept, l.is_far ? &l.home.kept : nullptr, a, of_warm_);
+        count(l.own.fresh, l.is_far ? &l.home.fresh : nullptr, a, of_cold_);
+        count_slice(a, l.own.kept.changed | l.home.kept.changed);
         of_warm_.atomic_passes += a.how == touch::atomic ? a.passes : 0;
     }
 }
@@ -101,7 +137,7 @@ void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, unsigned se
     const std::uint64_t whole = local_ | std::uint64_t{warp} << 22 | line;
     const unsigned hits = cache_.read(whole, sectors).hits;
     if (const unsigned missed = how == touch::store ? sectors : sectors & ~hits; missed != 0) {
-        pass_on({whole, 0, static_cast<std::uint8_t>(missed), how, 0});
+        pass_on({whole, 0, static_cast<std::uint8_t>(missed), how, by(warp)});
     }
 }
 
@@ -123,7 +159,7 @@ void block_l1::touched(std::uint32_t warp, std::uint64_t line, unsigned sectors,
         cache_.drop(line, sectors);
     }
     if (missed != 0) {
-        pass_on({line, passes, static_cast<std::uint8_t>(missed), how, static_cast<std::uint16_t>(place_ * 61 + warp)});
+        pass_on({line, passes, static_cast<std::uint8_t>(missed), how, by(warp)});
     }
     if (how == touch::atomic && has_barrier_) {
         last_passes_[behind_.slice_of(line)] += passes;

@@ -18,7 +18,11 @@ struct traffic {
     std::uint64_t l1_hits = 0;
     std::uint64_t l2_reads = 0; // loads that L1 did not have, and atomics
     std::uint64_t l2_read_hits = 0;
-    std::uint64_t l2_late_hits = 0; // of these, sectors that DRAM sends with a neighbour that another warp asked for
+    std::uint64_t l2_far_hits = 0; // sectors that the multiprocessor's part of L2 did not have and the other one had
+    std::uint64_t l2_late_hits =
+        0;                        // of both hits, sectors that DRAM sends with a neighbour that another warp asked for
+    std::uint64_t l2_atomics = 0; // of l2_reads
+    std::uint64_t l2_atomic_hits = 0; // of l2_read_hits
     std::uint64_t l2_writes = 0;
     std::uint64_t l2_requests = 0; // lines, or parts of them, that one instruction of a warp asks for
     std::uint64_t dram_reads = 0;
@@ -51,15 +55,18 @@ struct l2_access {
     std::uint32_t passes = 0;
     std::uint8_t sectors = 0; // mask
     machine::touch how = machine::touch::load;
-    std::uint16_t by = 0; // the warp, as a number that others rarely have
+    std::uint16_t by =
+        0; // the warp, as a number that others rarely have; its lowest bit is the multiprocessor's part of L2
 };
 
 // The device's L2 cache. Thread-safe.
 class device_l2 {
 public:
-    // `fetch`: bytes that come together from DRAM, 32, 64 or 128.
-    device_l2(std::uint64_t bytes, std::uint64_t fetch, l2_slices slices = {})
+    // `fetch`: bytes that come together from DRAM, 32, 64 or 128. `partitions`: 1 or 2. Each of two serves half of the
+    // multiprocessors and is the home of half of the lines; it keeps copies of the others that its multiprocessors load.
+    device_l2(std::uint64_t bytes, std::uint64_t fetch, l2_slices slices = {}, unsigned partitions = 1)
         : cache_(bytes, static_cast<unsigned>(fetch / 32)),
+          partitions_(partitions),
           slices_(slices),
           slice_cycles_(slice_places),
           last_slice_cycles_(slice_places) {}
@@ -79,11 +86,22 @@ public:
 private:
     static constexpr std::size_t slice_places = 4096; // more than a card has slices
 
-    static void count(const sector_cache::outcome& o, const l2_access& a, traffic& to);
+    // Of one access: what the multiprocessor's part of L2 did, and what the line's home did if that is the other part.
+    struct looked_up {
+        sector_cache::outcomes own;
+        sector_cache::outcomes home;
+        bool is_far = false;
+    };
+    // A load of a line whose home is not in the multiprocessor's part.
+    [[nodiscard]] bool is_far(const l2_access& a) const;
+    [[nodiscard]] looked_up look_up(const l2_access& a);
+    static void count(const sector_cache::outcome& own, const sector_cache::outcome* home, const l2_access& a,
+                      traffic& to);
     void count_slice(const l2_access& a, unsigned changed);
 
     std::mutex mutex_;
-    sector_cache cache_;
+    sector_cache cache_; // of both partitions
+    unsigned partitions_;
     traffic of_warm_;
     traffic of_cold_;
     l2_slices slices_;
@@ -118,6 +136,11 @@ private:
         return empty;
     }
     void pass_on(const l2_access& a);
+    // Blocks that are neighbours may be on either half of the multiprocessors.
+    [[nodiscard]] std::uint16_t by(std::uint32_t warp) const {
+        const std::uint64_t side = place_ * 0x9E3779B97F4A7C15ull >> 63;
+        return static_cast<std::uint16_t>((place_ * 61 + warp) << 1 | side);
+    }
 
     device_l2& behind_;
     sector_cache cache_;

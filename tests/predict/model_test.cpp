@@ -187,6 +187,32 @@ TEST(Model, DramTakesItsBytesAndWarmOnesCostNothing) {
     EXPECT_EQ(p.bound, "l2");
     EXPECT_EQ(p.cold_dram_read_bytes, 3'200'000u);
     EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, 1);
+    EXPECT_DOUBLE_EQ(p.cold_l2_read_hit_rate, 0);
+    EXPECT_DOUBLE_EQ(p.launch_nanoseconds, 1000);
+    ASSERT_FALSE(p.cold_bounds.empty());
+    EXPECT_EQ(p.cold_bounds[0].name, "dram");
+    EXPECT_DOUBLE_EQ(p.cold_bounds[0].nanoseconds, 64'000);
+}
+
+// Atomics are no reads of the rate, as in Nsight Compute.
+TEST(Model, HitsOfL2AreThoseOfLoads) {
+    launch_work w = some_blocks(10);
+    w.warm = w.cold = {.l2_reads = 100, .l2_read_hits = 70, .l2_atomics = 60, .l2_atomic_hits = 60};
+    EXPECT_DOUBLE_EQ(predict(round_card(), w).l2_read_hit_rate, 0.25);
+}
+
+// What the multiprocessor's part of L2 does not have and the other one has is no load of DRAM.
+TEST(Model, TheOtherPartOfL2IsNoDram) {
+    launch_work w = some_blocks(1);
+    w.path_near = 100;
+    w.path_far = 500; // one load
+    w.warm = {.loads = 8, .l2_reads = 8, .l2_read_hits = 4, .l2_far_hits = 4};
+    w.cold = {.loads = 8, .l2_reads = 8, .l2_read_hits = 4, .dram_reads = 4};
+    const auto p = predict(round_card(), w);
+    EXPECT_DOUBLE_EQ(of(p, "latency"), 300);
+    EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, 0.5);
+    EXPECT_EQ(p.cold_bounds[0].name, "latency");
+    EXPECT_DOUBLE_EQ(p.cold_bounds[0].nanoseconds, 400);
 }
 
 TEST(Model, L2TakesARequestForOneSectorAsLongAsALine) {

@@ -194,6 +194,76 @@ TEST(Traffic, WarmKeepsWhatTheLaunchBeforeHasRead) {
     }
 }
 
+std::vector<l2_access> loads_of(std::uint64_t lines, std::uint16_t by) {
+    std::vector<l2_access> all;
+    for (std::uint64_t line = 0; line < lines; ++line) {
+        all.push_back({line, 0, 0b1111, touch::load, by});
+    }
+    return all;
+}
+
+// Multiprocessors of each partition load the same lines: half of them are at home in their own one.
+TEST(Traffic, APartitionKeepsCopiesOfTheOthersLines) {
+    constexpr std::uint64_t lines = 512;
+    for (const unsigned partitions : {1u, 2u}) {
+        device_l2 l2(1 << 20, 32, {.bytes = 512}, partitions);
+        l2.begin();
+        std::uint64_t at_home = 0; // in partition 1
+        for (std::uint64_t line = 0; line < lines; ++line) {
+            at_home += l2.slice_of(line) & 1;
+        }
+        const std::uint64_t elsewhere = partitions == 1 ? 0 : lines - at_home;
+        ASSERT_NEAR(static_cast<double>(at_home), 256, 64);
+        l2.take(loads_of(lines, 0));
+        EXPECT_EQ(l2.cold().dram_reads, 4 * lines);
+        EXPECT_EQ(l2.cold().l2_read_hits + l2.cold().l2_far_hits, 0u);
+        l2.take(loads_of(lines, 1));
+        EXPECT_EQ(l2.cold().l2_read_hits, 4 * (lines - elsewhere));
+        EXPECT_EQ(l2.cold().l2_far_hits, 4 * elsewhere);
+        for (const std::uint16_t by : {std::uint16_t{0}, std::uint16_t{1}}) {
+            l2.take(loads_of(lines, by)); // both have them
+        }
+        EXPECT_EQ(l2.cold().l2_read_hits, 4 * (3 * lines - elsewhere));
+        EXPECT_EQ(l2.cold().l2_far_hits, 4 * elsewhere);
+        EXPECT_EQ(l2.warm().dram_reads, 4 * lines);
+    }
+}
+
+// Half of what is loaded takes room twice, what is stored once.
+TEST(Traffic, CopiesTakeRoom) {
+    constexpr std::uint64_t lines = 1 << 15;
+    const auto left_dirty = [](unsigned partitions, bool loads) {
+        device_l2 l2(lines / 4 * 128, 32, {.bytes = 512}, partitions);
+        l2.begin();
+        for (std::uint64_t line = 0; line < lines; ++line) {
+            if (loads) {
+                l2.take({{line, 0, 0b1111, touch::load, 0}});
+            }
+            l2.take({{line + lines, 0, 0b1111, touch::store, 0}});
+        }
+        return static_cast<double>(4 * lines - l2.cold().dram_writes) / lines; // a quarter of the lines has a place
+    };
+    EXPECT_NEAR(left_dirty(1, false), 1, 0.01);
+    EXPECT_NEAR(left_dirty(2, false), 1, 0.01);
+    EXPECT_NEAR(left_dirty(1, true), 1 / 2.0, 0.02);
+    EXPECT_NEAR(left_dirty(2, true), 1 / 2.5, 0.02);
+}
+
+TEST(Traffic, BlocksAreOnEitherHalfOfTheMultiprocessors) {
+    device_l2 l2(1 << 20, 32, {.bytes = 512}, 2);
+    l2.begin();
+    for (std::uint64_t place = 0; place < 64; ++place) {
+        block_l1 l1(l2, 1 << 14, {}, place);
+        l1.touched(0, place / 2, 1, 0, touch::load);
+        static_cast<void>(l1.ended());
+    }
+    // The second block of a pair finds half of the lines of the first one in the other part, or none if both are on one half.
+    EXPECT_EQ(l2.cold().dram_reads, 32u);
+    EXPECT_GT(l2.cold().l2_far_hits, 2u);
+    EXPECT_LT(l2.cold().l2_far_hits, 16u);
+    EXPECT_EQ(l2.cold().l2_read_hits + l2.cold().l2_far_hits, 32u);
+}
+
 // Loads of a sector go together in front of L2; one past L1 that has to see a store takes its turn.
 TEST(Traffic, LoadsOfWhatWasStoredTakeTheirTurnsInTheSlice) {
     const auto cycles = [](std::initializer_list<touch> accesses) {
@@ -230,6 +300,10 @@ TEST(Traffic, StoresAndLoadsPastL1LeaveItAlone) {
     EXPECT_EQ(l1.ended().l1_hits, 0u);
     EXPECT_EQ(l2.warm().l2_writes, 1u);
     EXPECT_EQ(l2.warm().l2_requests, 7u);
+    EXPECT_EQ(l2.warm().l2_reads, 6u);
+    EXPECT_EQ(l2.warm().l2_atomics, 3u);
+    EXPECT_EQ(l2.warm().l2_read_hits, 3u);
+    EXPECT_EQ(l2.warm().l2_atomic_hits, 1u);
     EXPECT_EQ(l2.warm().l2_store_requests, 1u);
     EXPECT_EQ(l2.warm().atomic_passes, 69u);
 }

@@ -36,6 +36,8 @@ class Names(unittest.TestCase):
                 ("void cub::CUB_300001_SM_900::detail::DeviceReduceKernel<P, (bool)1>(int)", "DeviceReduceKernel"),
                 ("(anonymous namespace)::flush(unsigned int*)", "flush"),
                 ("void <unnamed>::half<(ladder::op)2>(int)", "half"),
+                ("unnamed>::copy_matrix(float *, const float *, int, int)", "copy_matrix"),
+                ("void unnamed>::transpose_tiled<1>(float *, int)", "transpose_tiled"),
                 ("plain", "plain")]:
             self.assertEqual(compare_ncu.base_name(kernel), name, kernel)
 

@@ -5,8 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -26,7 +24,8 @@ struct predicted_card {
               .load = 1 / facts.slice_loads,
               .store = 1 / facts.slice_stores,
               .atomic = 1 / facts.atomics_one_address,
-              .changed = 1 / facts.slice_changed}) {}
+              .changed = 1 / facts.slice_changed},
+             static_cast<unsigned>(facts.l2_partitions)) {}
 
     predict::card facts;
     predict::device_l2 l2;
@@ -223,12 +222,6 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
             t->loads = sums_->l1[k].loads;
             t->l1_hits = sums_->l1[k].l1_hits;
             t->host_sectors = sums_->l1[k].host_sectors;
-        }
-        if (const char* f = std::getenv("W20_DUMP")) { // W20
-            if (FILE* o = std::fopen(f, "ab")) {
-                std::fwrite(&work, sizeof work, 1, o);
-                std::fclose(o);
-            }
         }
         made.push_back(predict::predict(cards[k]->facts, work));
     }
