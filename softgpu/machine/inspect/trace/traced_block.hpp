@@ -21,8 +21,8 @@ public:
     traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables, std::uint32_t registers);
 
     // The block that this thread of the host runs; nullptr: one without a trace.
-    [[nodiscard]] static traced_block* running() noexcept { return running_; }
-    static void select(traced_block* b) noexcept { running_ = b; }
+    [[nodiscard]] static traced_block* running() noexcept { return selected; }
+    static void select(traced_block* b) noexcept { selected = b; }
 
     void advance(std::uint32_t warp, const program_code& code, const traced_piece& piece);
     void arrive(std::uint32_t warp);
@@ -44,7 +44,7 @@ private:
     // A warp is at most one barrier ahead of another; bar.arrive may be further, which costs exactness alone.
     static constexpr std::uint32_t rounds = 8;
 
-    static inline constinit thread_local traced_block* running_ = nullptr;
+    static inline constinit thread_local traced_block* selected = nullptr;
 
     std::unique_ptr<block_trace> to_;
     std::size_t tables_;
