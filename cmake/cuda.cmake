@@ -162,3 +162,28 @@ function(warpfold_cuda_library target)
   add_library(${target} SHARED ${arg_SOURCES} ${${target}})
   warpfold_link_cuda(${target})
 endfunction()
+
+# Units of LTO-IR for a test, as files UNIT.ltoir and, as programs have them, UNIT.fatbin in the folder LTO_UNITS; and
+# NVIDIA_NVJITLINK: NVIDIA's library that optimises them, which only full toolkits have, empty without it.
+function(warpfold_lto_units target)
+  set(units ${CMAKE_CURRENT_BINARY_DIR}/lto)
+  file(MAKE_DIRECTORY ${units})
+  foreach(source IN LISTS ARGN)
+    get_filename_component(unit ${source} NAME_WE)
+    add_custom_command(OUTPUT ${units}/${unit}.ltoir
+      COMMAND "${WARPFOLD_NVCC}" -dlto -arch=sm_75 -rdc=true -ltoir -ccbin "${CMAKE_CXX_COMPILER}"
+        ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${units}/${unit}.ltoir
+      COMMAND "${WARPFOLD_NVCC}" -gencode arch=compute_75,code=lto_75 -rdc=true -fatbin -ccbin "${CMAKE_CXX_COMPILER}"
+        ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${units}/${unit}.fatbin
+      DEPENDS ${source}
+      COMMENT "nvcc -ltoir ${source}"
+      VERBATIM)
+    target_sources(${target} PRIVATE ${units}/${unit}.ltoir)
+  endforeach()
+  get_filename_component(toolkit "${WARPFOLD_NVCC}" REALPATH)
+  get_filename_component(toolkit "${toolkit}/../.." ABSOLUTE)
+  find_file(WARPFOLD_NVIDIA_NVJITLINK NAMES libnvJitLink.so.13 libnvJitLink.so.12
+    PATHS ${toolkit}/lib64 ${toolkit}/lib ${toolkit}/targets/x86_64-linux/lib NO_DEFAULT_PATH)
+  target_compile_definitions(${target} PRIVATE LTO_UNITS="${units}"
+    NVIDIA_NVJITLINK="$<$<BOOL:${WARPFOLD_NVIDIA_NVJITLINK}>:${WARPFOLD_NVIDIA_NVJITLINK}>")
+endfunction()

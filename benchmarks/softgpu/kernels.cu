@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Kernels of the interpreter's benchmarks. kernels.ptx is the output of nvcc 13.0, stored so that the benchmark needs no
 // CUDA:
-//     nvcc -std=c++20 -arch=compute_75 -ptx kernels.cu
+//     nvcc -std=c++20 -arch=compute_80 -ptx kernels.cu
 #include <cstddef>
+
+#include <cuda/barrier>
 
 // Step 1 of the ladder: a tree with a divergent branch.
 extern "C" __global__ void tree_modulo(const int* in, int* out, std::size_t n) {
@@ -213,4 +215,60 @@ extern "C" __global__ void texture_one(cudaTextureObject_t image, float* out) {
 extern "C" __global__ void texture_four(cudaTextureObject_t image, float* out) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     out[i] = turned<float4>(image, i);
+}
+
+// Phases of an mbarrier: every thread writes a word, arrives, waits, and reads another thread's word.
+using block_barrier = cuda::barrier<cuda::thread_scope_block>;
+#pragma nv_diag_suppress static_var_with_dynamic_init
+extern "C" __global__ void arrive_wait(const float* in, float* out, unsigned rounds) {
+    __shared__ float words[256];
+    __shared__ block_barrier all;
+    const unsigned t = threadIdx.x;
+    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * 256 + t;
+    if (t == 0) {
+        init(&all, 256);
+    }
+    __syncthreads();
+    float sum = in[i];
+    for (unsigned k = 0; k < rounds; ++k) {
+        words[t] = sum;
+        auto token = all.arrive();
+        sum *= 0.5f;
+        all.wait(std::move(token));
+        sum += 0.25f * words[(t + 33 + k) % 256];
+        all.arrive_and_wait();
+    }
+    out[i] = sum;
+}
+
+// 128 threads fill two buffers in turn, and 128 others read them.
+extern "C" __global__ void producer_consumer(const float* in, float* out, unsigned rounds) {
+    __shared__ float words[2][128];
+    __shared__ block_barrier free[2];
+    __shared__ block_barrier full[2];
+    const unsigned t = threadIdx.x % 128;
+    if (threadIdx.x == 0) {
+        for (unsigned k = 0; k < 2; ++k) {
+            init(&free[k], 256);
+            init(&full[k], 256);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < 128) {
+        for (unsigned k = 0; k < rounds; ++k) {
+            free[k % 2].arrive_and_wait();
+            words[k % 2][t] = in[k * 128 + t];
+            (void)full[k % 2].arrive();
+        }
+    } else {
+        (void)free[0].arrive();
+        (void)free[1].arrive();
+        float sum = 0;
+        for (unsigned k = 0; k < rounds; ++k) {
+            full[k % 2].arrive_and_wait();
+            sum += words[k % 2][t ^ 5];
+            (void)free[k % 2].arrive();
+        }
+        out[blockIdx.x * 128 + t] = sum;
+    }
 }

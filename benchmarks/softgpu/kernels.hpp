@@ -176,6 +176,14 @@ inline const std::vector<workload>& workloads() {
              return g.launch("directed", {{gpu::n / 1024}, {256}, 0, w, c}, g.buffer[0], g.buffer[1],
                              std::uint64_t{gpu::n});
          }},
+        {"barrier/arrive_wait",
+         [](gpu& g, unsigned w, bool c) -> result {
+             return g.launch("arrive_wait", {{32}, {256}, 0, w, c}, g.buffer[0], g.buffer[1], 128u);
+         }},
+        {"barrier/producer_consumer",
+         [](gpu& g, unsigned w, bool c) -> result {
+             return g.launch("producer_consumer", {{32}, {256}, 0, w, c}, g.buffer[0], g.buffer[1], 200u);
+         }},
         {"texture/nearest", run_texture<1, false>},
         {"texture/linear", run_texture<1, true>},
         {"texture/nearest_4", run_texture<4, false>},

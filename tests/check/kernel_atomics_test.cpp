@@ -64,6 +64,22 @@ TEST_F(Check, BarrierObjectWithoutBarrier) {
     expect_none(body("bar.sync 0;\n"), {.block = {64}}, {}, shared_array);
 }
 
+// Warp 1 writes words and arrives; warp 0 looks at the barrier, and reads them.
+TEST_F(Check, BarrierObjectThatIsNotOver) {
+    const auto body = [](const std::string& arrivals, const std::string& look) {
+        return tid + "@%q0 mbarrier.init.shared.b64 [s+2048], " + arrivals +
+               ";\nbar.sync 0; setp.lt.u32 %q1, %r3, 32; @%q1 bra READ;\n"
+               "st.shared.u32 [%r6], 7; mbarrier.arrive.shared.b64 %rd0, [s+2048]; bra END;\n"
+               "READ: mov.u32 %r8, 0;\nLOOK: mbarrier.test_wait.parity.shared.b64 %q1, [s+2048], 0;\n" +
+               look + "ld.shared.u32 %r9, [%r6+128]; add.u32 %r9, %r9, 1;\nEND:\n";
+    };
+    const std::string some_times = "add.u32 %r8, %r8, 1; setp.lt.u32 %q1, %r8, 50; @%q1 bra LOOK;\n";
+    const std::string until_over = "@!%q1 bra LOOK;\n";
+    expect_none(body("32", until_over), {.block = {64}}, {}, shared_array);
+    expect_none(body("32", some_times), {.block = {64}}, {}, shared_array);
+    expect_one(shared_race, body("33", some_times), {.block = {64}}, {}, shared_array);
+}
+
 TEST_F(Check, ExchangeWritesWhatNobodyHasWritten) {
     const std::string use = "bar.sync 0; ld.shared.u32 %r9, [%r6]; add.u32 %r9, %r9, 1;";
     expect_none(tid + "atom.shared.exch.b32 %r8, [%r6], 5; " + use, {.block = {64}}, {}, shared_array);

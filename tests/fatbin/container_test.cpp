@@ -26,9 +26,10 @@ TEST(container, lists_entries_with_their_facts) {
                                           0, "a.cu", ""},
                                          {1, 90, packing::zstd, some_ptx(2000), 0x100000, "b.cu", "-g --fast"},
                                          {1, 75, packing::lz4, some_ptx(500), 0, "", "--compile-only"},
-                                         {8, 90, packing::plain, "????", 0x200000, "", ""}});
+                                         {64, 90, packing::plain, "????", 0x200000, "", ""},
+                                         {8, 80, packing::zstd, "intermediate code", 0, "", "--compile-only"}});
     const std::vector<fatbin_entry> entries = read_fatbin(bytes.data(), bytes.size());
-    ASSERT_EQ(entries.size(), 4u);
+    ASSERT_EQ(entries.size(), 5u);
     EXPECT_EQ(entries[0].kind, fatbin_kind::elf);
     EXPECT_EQ(entries[0].architecture, 80u);
     EXPECT_EQ(entries[0].compression, fatbin_compression::none);
@@ -45,6 +46,11 @@ TEST(container, lists_entries_with_their_facts) {
     EXPECT_EQ(entries[3].kind, fatbin_kind::other);
     EXPECT_EQ(entries[3].reach, fatbin_reach::family);
     EXPECT_THROW((void)decompress(entries[3]), fatbin_error);
+    EXPECT_EQ(entries[4].kind, fatbin_kind::lto);
+    EXPECT_THROW((void)decompress(entries[4]), fatbin_error);
+    EXPECT_EQ(entries[4].within.size(), bytes.size());
+    EXPECT_EQ(best_lto(entries, 90)->options, "--compile-only");
+    EXPECT_FALSE(best_lto(entries, 75).has_value());
 }
 
 TEST(container, several_behind_each_other) {

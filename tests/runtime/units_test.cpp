@@ -3,7 +3,11 @@
 // the units' containers.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/runtime/embedded.hpp"
@@ -24,10 +28,12 @@ const std::string unit_of_function = head + ".visible .global .u32 x = 41;\n.vis
 constexpr std::uint16_t ptx = 1;
 constexpr std::uint16_t machine_code = 2;
 constexpr std::uint16_t intermediate_code = 8;
+constexpr std::uint16_t whole_container = 0; // not an entry's contents
 
 struct unit {
     std::uint16_t kind = ptx;
     std::string body;
+    unsigned architecture = 75;
 };
 
 // Registered for as long as it lives, under its own addresses: the kernel k(unsigned*) and the variable x.
@@ -36,7 +42,8 @@ public:
     explicit linked_program(const std::vector<unit>& units)
         : linked_(make_fat_binary(machine_code, 75, "what the linker made")) {
         for (const unit& u : units) {
-            containers_.push_back(make_fat_binary(u.kind, 75, u.body));
+            containers_.push_back(u.kind == whole_container ? std::vector<std::uint8_t>(u.body.begin(), u.body.end())
+                                                            : make_fat_binary(u.kind, u.architecture, u.body));
         }
         for (const auto& c : containers_) {
             list_.push_back(c.data());
@@ -80,8 +87,8 @@ protected:
     void TearDown() override { (void)cudaGetLastError(); }
 };
 
-TEST_F(units_test, are_linked) {
-    linked_program program({{ptx, unit_of_kernel}, {ptx, unit_of_function}});
+// The kernel adds 1 to x, which begins with 41, and gives it.
+void expect_counts(linked_program& program) {
     void* out = nullptr;
     ASSERT_EQ(cudaMalloc(&out, 4), error::success);
     ASSERT_EQ(program.launch(static_cast<unsigned*>(out)), error::success);
@@ -94,6 +101,11 @@ TEST_F(units_test, are_linked) {
     EXPECT_EQ(cudaMemcpy(&seen, out, 4, copy_kind::device_to_host), error::success);
     EXPECT_EQ(seen, 71u);
     EXPECT_EQ(cudaFree(out), error::success);
+}
+
+TEST_F(units_test, are_linked) {
+    linked_program program({{ptx, unit_of_kernel}, {ptx, unit_of_function}});
+    expect_counts(program);
 }
 
 TEST_F(units_test, a_symbol_that_none_defines) {
@@ -116,14 +128,63 @@ TEST_F(units_test, a_symbol_that_two_define) {
 }
 
 TEST_F(units_test, without_ptx) {
-    for (const auto& [kind, hint] : {std::pair(machine_code, "as machine code (code=sm_75) cannot run here"),
-                                     std::pair(intermediate_code, "only intermediate code for the linker")}) {
-        linked_program program({{kind, "something"}, {kind, "something"}});
-        const std::string message = program.complaint(error::no_kernel_image_for_device);
-        EXPECT_NE(message.find("embeds no PTX for k(unsigned int*)"), std::string::npos) << message;
-        EXPECT_NE(message.find(hint), std::string::npos) << message;
-    }
+    linked_program program({{machine_code, "something"}, {machine_code, "something"}});
+    const std::string message = program.complaint(error::no_kernel_image_for_device);
+    EXPECT_NE(message.find("embeds no PTX for k(unsigned int*)"), std::string::npos) << message;
+    EXPECT_NE(message.find("as machine code (code=sm_75) cannot run here"), std::string::npos) << message;
 }
+
+TEST_F(units_test, lto_ir_for_a_later_card) {
+    linked_program program({{intermediate_code, "something", 120}});
+    const std::string message = program.complaint(error::no_kernel_image_for_device);
+    EXPECT_NE(message.find("embeds no PTX for k(unsigned int*), only LTO-IR"), std::string::npos) << message;
+    EXPECT_NE(message.find("build with -gencode"), std::string::npos) << message;
+}
+
+#ifdef LTO_UNITS
+unit unit_of(const std::string& name) {
+    std::ifstream in(std::string(LTO_UNITS) + "/" + name + ".fatbin", std::ios::binary);
+    return {whole_container, {std::istreambuf_iterator<char>(in), {}}};
+}
+
+class lto_units_test : public units_test {
+protected:
+    void SetUp() override {
+        if (*NVIDIA_NVJITLINK == '\0') {
+            GTEST_SKIP() << "the CUDA toolkit has no libnvJitLink";
+        }
+        ::setenv("WARPFOLD_NVJITLINK", NVIDIA_NVJITLINK, 1);
+    }
+    void TearDown() override {
+        ::unsetenv("WARPFOLD_NVJITLINK");
+        units_test::TearDown();
+    }
+};
+
+TEST_F(lto_units_test, are_linked) {
+    linked_program program({unit_of("kernel"), unit_of("function")});
+    expect_counts(program);
+}
+
+TEST_F(lto_units_test, with_a_unit_of_ptx) {
+    linked_program program({unit_of("kernel"), {ptx, unit_of_function}});
+    expect_counts(program);
+}
+
+TEST_F(lto_units_test, without_the_library) {
+    ::setenv("WARPFOLD_NVJITLINK", "/nowhere/libnvJitLink.so.13", 1);
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    // A process of its own: the library is looked for once.
+    EXPECT_EXIT(
+        {
+            linked_program program({unit_of("kernel"), unit_of("function")});
+            (void)program.launch(nullptr);
+            std::_Exit(3);
+        },
+        testing::ExitedWithCode(3),
+        "has units of LTO-IR alone .*libnvJitLink, which cannot be loaded.*or build with -gencode");
+}
+#endif
 
 TEST_F(units_test, ptx_that_does_not_parse) {
     linked_program program({{ptx, unit_of_kernel}, {ptx, head + ".visible .nonsense x;\n"}});

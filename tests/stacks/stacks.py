@@ -286,7 +286,8 @@ def main():
             elif "suite" in result:
                 suite = result["suite"]
                 suite["modules"] = merged(suite["modules"], [{**module, "limit": chosen.limit} for module in modules])
-                suite["date"] = f"{suite['date'].split(' ')[0]} to {date}"
+                first = suite["date"].split(" ")[0]
+                suite["date"] = date if date == first else f"{first} to {date}"
             else:
                 complete = False
         if file and complete:

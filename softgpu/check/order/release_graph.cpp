@@ -7,19 +7,6 @@ namespace softgpu::check {
 
 namespace {
 
-using release = release_graph::release;
-
-// Whether the release by these lanes covers what one of `of_lanes` did, in the same block. is_init: that is mbarrier.init.
-bool covers(const release& r, lane_mask by, unsigned warp, std::uint64_t time, lane_mask of_lanes,
-            bool is_init = false) {
-    return (is_init || !r.of_inits) &&
-           (time < r.block_base || (r.lenient && time < r.time) ||
-            (warp == r.warp && (time < r.warp_base || ((by & of_lanes) != 0 && time < r.time))));
-}
-bool covers(const release& r, lane_mask by, const event& e) {
-    return covers(r, by, e.warp, e.time, lane_mask{1} << e.lane, e.is_init);
-}
-
 constexpr std::uint64_t most_steps = 1u << 20;
 
 } // namespace
@@ -113,15 +100,8 @@ void release_graph::acquire(const word& at, block_record& record, unsigned warp,
     ++size_;
 }
 
-bool release_graph::is_covered(std::uint64_t of, const event& before, const block_record& record, unsigned warp,
-                               unsigned lane, covering& kept) {
-    const std::uint32_t last = record.last_of(warp, lane);
-    if (last == 0) {
-        return false;
-    }
-    if (kept.acquisition == last && kept.block == of && kept.record == &record && covers(kept.what, kept.by, before)) {
-        return true;
-    }
+bool release_graph::find_covering(std::uint64_t of, const event& before, const block_record& record, std::uint32_t last,
+                                  covering& found) {
     const std::lock_guard lock(mutex_);
     const auto wanted = records_.find(of);
     if (wanted == records_.end()) {
@@ -136,10 +116,10 @@ bool release_graph::is_covered(std::uint64_t of, const event& before, const bloc
     return std::any_of(mine->second.rbegin(), mine->second.rend(), [&](std::uint32_t k) {
         const entry& e = by.from->entries[k];
         const release& r = wanted->second->releases[e.release];
-        if (k >= by.upto || (!same_block && r.within_block) || !covers(r, e.by, before)) {
+        if (k >= by.upto || (!same_block && r.within_block) || !r.covers(e.by, before)) {
             return false;
         }
-        kept = {&record, last, of, r, e.by};
+        found = {&record, last, of, r, e.by};
         return true;
     });
 }
@@ -148,13 +128,13 @@ bool release_graph::is_known_at(const block_record& record, std::uint32_t which,
                                 const event& before, lane_mask of_lanes) {
     const std::lock_guard lock(mutex_);
     const release& r = record.releases[which];
-    if (of == record.block && covers(r, by, before.warp, before.time, of_lanes)) {
+    if (of == record.block && r.covers(by, before.warp, before.time, of_lanes)) {
         return true;
     }
     std::vector<const acquisition*> front;
     for (std::uint32_t k = r.acquired; k-- > 0;) {
         const acquisition& a = record.acquisitions[k];
-        if (covers(r, by, a.warp, a.time, a.by)) {
+        if (r.covers(by, a.warp, a.time, a.by)) {
             front.push_back(&a);
         }
     }
@@ -186,7 +166,7 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                 if (*k < a.upto && *k >= done) {
                     const entry& e = a.from->entries[*k];
                     const release& r = wanted->releases[e.release];
-                    if ((same_block || !r.within_block) && covers(r, e.by, before)) {
+                    if ((same_block || !r.within_block) && r.covers(e.by, before)) {
                         return true;
                     }
                 }
@@ -207,7 +187,7 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                 }
                 const auto known = seen.find(earlier.from.get());
                 if ((known == seen.end() || known->second < earlier.upto) &&
-                    covers(r, e.by, earlier.warp, earlier.time, earlier.by)) {
+                    r.covers(e.by, earlier.warp, earlier.time, earlier.by)) {
                     front.push_back(&earlier);
                 }
             }

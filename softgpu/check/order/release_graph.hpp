@@ -6,6 +6,7 @@
 // Times are those of stamps of global memory: a block's serial and its time, one number that grows within the block.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -32,6 +33,18 @@ public:
         bool within_block = false;    // .cta scope
         bool of_inits = false;        // fence.mbarrier_init: of mbarrier.init alone
         bool lenient = false;         // parts of the block have synchronised: all before is taken as covered
+
+        // Whether the release by these lanes covers what one of `of_lanes` did, in the same block. is_init: that is
+        // mbarrier.init.
+        [[nodiscard]] bool covers(lane_mask by, unsigned of_warp, std::uint64_t when, lane_mask of_lanes,
+                                  bool is_init = false) const noexcept {
+            return (is_init || !of_inits) &&
+                   (when < block_base || (lenient && when < time) ||
+                    (of_warp == warp && (when < warp_base || ((by & of_lanes) != 0 && when < time))));
+        }
+        [[nodiscard]] bool covers(lane_mask by, const event& e) const noexcept {
+            return covers(by, e.warp, e.time, lane_mask{1} << e.lane, e.is_init);
+        }
     };
     // By lanes of a warp in one instruction.
     struct acquisition {
@@ -78,7 +91,8 @@ public:
         std::vector<entry> entries;
         std::unordered_map<const block_record*, std::vector<std::uint32_t>> of_block;
     };
-    // A release of a block that an acquisition has found: it often covers what the next lanes ask for.
+    // A release of a block that an acquisition has found: it often covers what the next lanes ask for. What several
+    // warps did may be asked for in turn.
     struct covering {
         const block_record* record = nullptr; // whose acquisition
         std::uint32_t acquisition = 0;        // its index + 1
@@ -86,6 +100,7 @@ public:
         release what;
         lane_mask by = 0;
     };
+    using coverings = std::array<covering, 8>; // by the warp of what is covered
     // A word that is synchronised on: of global memory, or of a block's shared memory.
     struct word {
         std::uint64_t address = 0;
@@ -110,7 +125,13 @@ public:
     // `of`, without further steps. Only the block's own thread of the host may ask. Takes the mutex only if `kept` does not
     // answer.
     [[nodiscard]] bool is_covered(std::uint64_t of, const event& before, const block_record& record, unsigned warp,
-                                  unsigned lane, covering& kept);
+                                  unsigned lane, coverings& kept) {
+        const std::uint32_t last = record.last_of(warp, lane);
+        covering& found = kept[before.warp % kept.size()];
+        return last != 0 && ((found.acquisition == last && found.block == of && found.record == &record &&
+                              found.what.covers(found.by, before)) ||
+                             find_covering(of, before, record, last, found));
+    }
     // Whether `before`, of block `of`, is known to this thread of `record`'s block; `is_known` says which events of the
     // own block are. Also true where the search is too long.
     template <class IsKnown>
@@ -140,6 +161,8 @@ public:
 private:
     static constexpr std::uint64_t most = 1u << 22;
 
+    [[nodiscard]] bool find_covering(std::uint64_t of, const event& before, const block_record& record,
+                                     std::uint32_t last, covering& found);
     [[nodiscard]] bool search(std::uint64_t of, const event& before, const block_record& record,
                               std::vector<const acquisition*> front) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/inspect/access_checks.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "softgpu/check/shadow/under_way.hpp"
@@ -22,10 +23,33 @@ bool bit(const std::uint8_t* valid, std::uint64_t k) {
     return (__atomic_load_n(valid + k / 8, __ATOMIC_RELAXED) >> (k & 7) & 1) != 0;
 }
 
-void set_bits(std::uint8_t* valid, std::uint64_t begin, unsigned bytes) {
-    for (std::uint64_t k = begin; k < begin + bytes; ++k) {
-        __atomic_fetch_or(valid + k / 8, static_cast<std::uint8_t>(1u << (k & 7)), __ATOMIC_RELAXED);
+// Applies body(byte, mask) to the parts of `valid` that hold these bits, while it is true.
+template <class Body>
+bool each_part(std::uint8_t* valid, std::uint64_t begin, unsigned bytes, Body&& body) {
+    for (std::uint64_t k = begin, end = begin + bytes; k < end;) {
+        const std::uint64_t next = std::min(end, (k / 8 + 1) * 8);
+        if (!body(valid + k / 8, static_cast<std::uint8_t>(((1u << (next - k)) - 1) << (k & 7)))) {
+            return false;
+        }
+        k = next;
     }
+    return true;
+}
+
+bool are_set(std::uint8_t* valid, std::uint64_t begin, unsigned bytes) {
+    return each_part(valid, begin, bytes, [](const std::uint8_t* at, std::uint8_t mask) {
+        return (__atomic_load_n(at, __ATOMIC_RELAXED) & mask) == mask;
+    });
+}
+
+// Others may set bits beside them.
+void set_bits(std::uint8_t* valid, std::uint64_t begin, unsigned bytes) {
+    each_part(valid, begin, bytes, [](std::uint8_t* at, std::uint8_t mask) {
+        if ((__atomic_load_n(at, __ATOMIC_RELAXED) & mask) != mask) {
+            __atomic_fetch_or(at, mask, __ATOMIC_RELAXED);
+        }
+        return true;
+    });
 }
 
 // `begin`: the lane's first byte in `valid`.
@@ -56,7 +80,7 @@ void look_at_read(const access_site& site, warp* w, access_space space, const st
 
 void look_at_init(const access_site& site, warp* w, access_space space, std::uint8_t* valid, std::uint64_t begin,
                   std::uint64_t at, unsigned lane) {
-    if (site.verb != access_verb::store) {
+    if (site.verb != access_verb::store && !are_set(valid, begin, site.bytes)) {
         look_at_read(site, w, space, valid, begin, at, lane);
     }
     if (site.verb != access_verb::load) {

@@ -85,7 +85,7 @@ std::string from_zstd(std::span<const std::byte> payload, std::size_t expected) 
 } // namespace
 
 std::string decompress(const fatbin_entry& entry) {
-    if (entry.kind == fatbin_kind::other) {
+    if (entry.kind != fatbin_kind::ptx && entry.kind != fatbin_kind::elf) {
         fail("an entry of a kind that is neither PTX nor ELF has no known contents");
     }
     if (entry.uncompressed_bytes > most_uncompressed_bytes) {

@@ -19,6 +19,7 @@ constexpr std::size_t most_linked_containers = 65536;
 
 constexpr std::uint16_t kind_ptx = 1;
 constexpr std::uint16_t kind_elf = 2;
+constexpr std::uint16_t kind_lto = 8;
 
 constexpr std::uint64_t flag_lz4 = 0x2000;
 constexpr std::uint64_t flag_zstd = 0x8000;
@@ -74,7 +75,10 @@ bool has_option(std::string_view options, std::string_view option) {
 fatbin_entry make_entry(std::span<const std::byte> header, std::span<const std::byte> payload, std::size_t where) {
     fatbin_entry entry;
     const auto kind = number_at<std::uint16_t>(header.data());
-    entry.kind = kind == kind_ptx ? fatbin_kind::ptx : kind == kind_elf ? fatbin_kind::elf : fatbin_kind::other;
+    entry.kind = kind == kind_ptx   ? fatbin_kind::ptx
+                 : kind == kind_elf ? fatbin_kind::elf
+                 : kind == kind_lto ? fatbin_kind::lto
+                                    : fatbin_kind::other;
     entry.architecture = number_at<std::uint32_t>(header.data() + 28);
     const auto compressed_bytes = number_at<std::uint32_t>(header.data() + 16);
     const auto flags = number_at<std::uint64_t>(header.data() + 40);
@@ -147,6 +151,7 @@ void add_container(std::vector<fatbin_entry>& entries, std::span<const std::byte
         const auto length = static_cast<std::size_t>(payload_bytes);
         fatbin_entry entry = make_entry(rest.first(header_bytes), rest.subspan(header_bytes, length), where + at);
         entry.container = number;
+        entry.within = container;
         entries.push_back(entry);
         at += header_bytes + length;
     }
@@ -191,6 +196,19 @@ bool runs_on(const fatbin_entry& entry, unsigned compute_capability) {
     return entry.architecture <= compute_capability;
 }
 
+std::optional<fatbin_entry> best_of(fatbin_kind kind, std::span<const fatbin_entry> entries,
+                                    unsigned compute_capability) {
+    const auto rank = [](const fatbin_entry& e) { return std::tuple(!e.relocatable, e.architecture, e.reach); };
+    const fatbin_entry* best = nullptr;
+    for (const fatbin_entry& entry : entries) {
+        if (entry.kind == kind && runs_on(entry, compute_capability) &&
+            (best == nullptr || rank(*best) < rank(entry))) {
+            best = &entry;
+        }
+    }
+    return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
 } // namespace
 
 std::vector<fatbin_entry> read_fatbin(const void* data, std::size_t bytes) {
@@ -223,15 +241,11 @@ std::vector<fatbin_entry> read_fatbin(const void* data, std::size_t bytes) {
 }
 
 std::optional<fatbin_entry> best_ptx(std::span<const fatbin_entry> entries, unsigned compute_capability) {
-    const auto rank = [](const fatbin_entry& e) { return std::tuple(!e.relocatable, e.architecture, e.reach); };
-    const fatbin_entry* best = nullptr;
-    for (const fatbin_entry& entry : entries) {
-        if (entry.kind == fatbin_kind::ptx && runs_on(entry, compute_capability) &&
-            (best == nullptr || rank(*best) < rank(entry))) {
-            best = &entry;
-        }
-    }
-    return best == nullptr ? std::nullopt : std::optional(*best);
+    return best_of(fatbin_kind::ptx, entries, compute_capability);
+}
+
+std::optional<fatbin_entry> best_lto(std::span<const fatbin_entry> entries, unsigned compute_capability) {
+    return best_of(fatbin_kind::lto, entries, compute_capability);
 }
 
 bool is_device_runtime(const void* data, std::size_t bytes) noexcept {

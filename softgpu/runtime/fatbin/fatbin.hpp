@@ -33,7 +33,7 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-enum class fatbin_kind : std::uint8_t { ptx, elf, other };
+enum class fatbin_kind : std::uint8_t { ptx, elf, lto, other }; // lto: intermediate code for the linker
 enum class fatbin_compression : std::uint8_t { none, lz4, zstd };
 
 // The devices that PTX is for: `any` (compute_90) its own architecture and all later ones, `family` (compute_100f) its own and
@@ -49,7 +49,8 @@ struct fatbin_entry {
     std::uint32_t container = 0;          // number of the container, from 0
     bool relocatable = false;             // of -rdc=true: must be linked with the other containers before use
     std::uint64_t uncompressed_bytes = 0; // from the header; with padding if not compressed
-    std::span<const std::byte> payload;   // compressed as `compression` says
+    std::span<const std::byte> payload;   // compressed as `compression` says; of intermediate code scrambled too
+    std::span<const std::byte> within;    // the container
     std::string_view source;              // name of the source file; often empty
     std::string_view options;             // nvcc's options for the assembler; often empty
 };
@@ -64,8 +65,8 @@ inline constexpr std::uint64_t most_uncompressed_bytes = 1ull << 30;
 // wrapper, which -rdc=true makes, has a list of relocatable containers after the linked one.
 [[nodiscard]] std::vector<fatbin_entry> read_fatbin(const void* data, std::size_t bytes = all_readable);
 
-// The contents of an entry; PTX without the zeros at its end. Throws fatbin_error for an entry of kind `other`, for more than
-// most_uncompressed_bytes, and for compressed data that is damaged or has another length than the header says.
+// The contents of an entry; PTX without the zeros at its end. Throws fatbin_error for an entry of kind `lto` or `other`, for more
+// than most_uncompressed_bytes, and for compressed data that is damaged or has another length than the header says.
 [[nodiscard]] std::string decompress(const fatbin_entry& entry);
 
 // NVIDIA's library for launches by kernels, libcudadevrt.a. Linkers accept it and take nothing from it: it holds machine code,
@@ -75,5 +76,7 @@ inline constexpr std::uint64_t most_uncompressed_bytes = 1ull << 30;
 // The PTX for a device of this compute capability (90 for 9.0): the highest architecture that the device can run, and the most
 // specific among equal ones. Linked code comes before relocatable code. nullopt: there is none.
 [[nodiscard]] std::optional<fatbin_entry> best_ptx(std::span<const fatbin_entry> entries, unsigned compute_capability);
+// The same of intermediate code.
+[[nodiscard]] std::optional<fatbin_entry> best_lto(std::span<const fatbin_entry> entries, unsigned compute_capability);
 
 } // namespace softgpu::runtime

@@ -14,7 +14,7 @@
 
 #include "softgpu/runtime/cards/cards.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
-#include "softgpu/runtime/nvjitlink/optimiser.hpp"
+#include "softgpu/runtime/program/optimiser.hpp"
 #include "softgpu/runtime/program/register_limit.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
@@ -59,7 +59,7 @@ link_result add(link_session& s, link_input kind, const void* data, std::size_t 
                 s.units.push_back(decompress(*best));
                 return link_result::success;
             }
-            if (std::ranges::none_of(entries, [](const auto& one) { return one.kind == fatbin_kind::other; })) {
+            if (std::ranges::none_of(entries, [](const auto& one) { return one.kind == fatbin_kind::lto; })) {
                 return refuse(s, "softgpu: the fat binary holds no PTX that can run here");
             }
             [[fallthrough]]; // LTO-IR
@@ -126,7 +126,7 @@ link_result nvJitLinkComplete(link_session* s) {
     if (!s->to_optimise.empty()) {
         optimised made = link_by_nvidia(s->to_optimise, s->options);
         if (!made.errors.empty()) {
-            return refuse(*s, made.errors);
+            return refuse(*s, "softgpu: " + made.errors);
         }
         s->units.push_back(std::move(made.ptx));
         s->to_optimise.clear();

@@ -15,6 +15,7 @@
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/process.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "softgpu/runtime/program/optimiser.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -28,12 +29,13 @@ namespace {
                  std::to_string(device.major) + "." + std::to_string(device.minor) +
                  " can run: build with -gencode arch=compute_75,code=compute_75, or choose another SOFTGPU_DEVICE");
     }
-    const bool later = std::ranges::any_of(entries, [](const fatbin_entry& e) { return e.kind == fatbin_kind::other; });
+    const bool later = std::ranges::any_of(entries, [](const fatbin_entry& e) { return e.kind == fatbin_kind::lto; });
     if (later) {
         fail(error::no_kernel_image_for_device,
              "the program embeds no PTX for " + wanted +
-                 ", only intermediate code for the linker (code=lto_75, -dlto): build with "
-                 "-gencode arch=compute_75,code=compute_75");
+                 ", only LTO-IR (code=lto_75, -dlto) that a device of compute capability " +
+                 std::to_string(device.major) + "." + std::to_string(device.minor) +
+                 " cannot run: build with -gencode arch=compute_75,code=compute_75, or choose another SOFTGPU_DEVICE");
     }
     fail(error::no_kernel_image_for_device, "the program embeds no PTX for " + wanted +
                                                 ": build with -gencode arch=compute_75,code=compute_75, as machine "
@@ -284,11 +286,12 @@ loaded_binary& registry::load_locked(fat_binary& binary, context& gpu, const std
         return here;
     }
     const std::vector<fatbin_entry> entries = read_fatbin(binary.data);
-    const std::optional<fatbin_entry> best = best_ptx(entries, gpu.device().newest_ptx());
-    if (!best) {
+    const unsigned newest = gpu.device().newest_ptx();
+    const std::optional<fatbin_entry> best = best_ptx(entries, newest);
+    if (!best && !best_lto(entries, newest)) {
         fail_without_ptx(entries, gpu.device(), wanted);
     }
-    if (best->relocatable) {
+    if (!best || best->relocatable) {
         load_units(binary, gpu, entries);
     } else {
         here.modules.push_back(make_module(binary, gpu, decompress(*best)));
@@ -339,27 +342,43 @@ void registry::load_text(fat_binary& binary, context& gpu) {
     here.loaded = true;
 }
 
-// Links the units of a program as PTX, because nvcc's linker produces machine code only.
+// Links the units of a program as PTX, because nvcc's linker produces machine code only. Units of LTO-IR alone become one unit.
 void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries) {
     std::vector<std::unique_ptr<machine::module>> units;
     std::vector<std::string> names;
     std::vector<std::string> without;
+    std::vector<lto_unit> to_optimise;
+    const unsigned newest = gpu.device().newest_ptx();
     const std::uint32_t containers = entries.back().container + 1;
     for (std::uint32_t c = 0; c < containers; ++c) {
         std::vector<fatbin_entry> own;
-        std::ranges::copy_if(entries, std::back_inserter(own),
-                             [&](const fatbin_entry& e) { return e.container == c && e.relocatable; });
+        std::ranges::copy_if(entries, std::back_inserter(own), [&](const fatbin_entry& e) {
+            return e.container == c && (e.relocatable || e.kind == fatbin_kind::lto);
+        });
         if (own.empty()) {
             continue;
         }
         std::string name(own.front().source);
         name = name.empty() ? "unit " + std::to_string(names.size() + without.size() + 1) : name;
-        if (const auto best = best_ptx(own, gpu.device().newest_ptx())) {
+        if (const auto best = best_ptx(own, newest)) {
             units.push_back(make_module(binary, gpu, decompress(*best)));
             names.push_back(name);
+        } else if (const auto later = best_lto(own, newest)) {
+            to_optimise.push_back(
+                {fat_binary_input, {reinterpret_cast<const char*>(later->within.data()), later->within.size()}});
         } else if (std::ranges::none_of(own, [](const fatbin_entry& e) { return e.kind == fatbin_kind::ptx; })) {
             without.push_back(name);
         }
+    }
+    if (!to_optimise.empty()) {
+        optimised made = link_by_nvidia(to_optimise, {"-arch=sm_" + std::to_string(newest), "-lineinfo"});
+        if (!made.errors.empty()) {
+            fail(error::no_kernel_image_for_device,
+                 "the program has units of LTO-IR alone (-dlto, code=lto_75): " + made.errors +
+                     "; or build with -gencode arch=compute_75,code=compute_75");
+        }
+        units.push_back(make_module(binary, gpu, std::move(made.ptx)));
+        names.emplace_back("the units of LTO-IR");
     }
     try {
         machine::link(units, names);

@@ -131,6 +131,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         if (fm.has(suffix::pending_count) || fm.has(suffix::inval)) {
             return look;
         }
+        look.d = fm.has(suffix::test_wait) || fm.has(suffix::try_wait) ? decoded.d : nowhere;
         break;
     case opcode::shfl:
         look.e = decoded.places[0];

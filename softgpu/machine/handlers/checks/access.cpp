@@ -32,7 +32,10 @@ __attribute__((noinline)) const instruction* inspect_any(const instruction* i, s
     }
     lane_mask mask = w->mask;
     if constexpr (Space == access_space::shared || Space == access_space::generic) {
-        mask &= ~inspect_distributed(i, w, at, Space == access_space::generic);
+        const bool may_be_elsewhere =
+            Space == access_space::generic ||
+            (mask & test_lanes([](std::uint64_t a) { return a >> cluster_rank_shift != 0; }, at)) != 0;
+        mask &= may_be_elsewhere ? ~inspect_distributed(i, w, at, Space == access_space::generic) : all_lanes;
         if (mask == 0) {
             return i + 1;
         }

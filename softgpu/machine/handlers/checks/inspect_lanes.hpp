@@ -57,6 +57,27 @@ SOFTGPU_INLINE bool pass_access(const instruction* i, warp* w, const std::uint64
         return pass_row<Verb, Global>(
             {own_writes, own_reads, static_cast<unsigned>(length / 4), first / lanes_a_word, 0}, v);
     }
+    if (Verb == access_verb::update &&
+        (mask & ~test_lanes([begin](std::uint64_t a) { return a == begin; }, at)) == 0) { // a counter, or an mbarrier
+        if (bytes < 4 || (begin & (bytes - 1)) != 0 || begin > size || bytes > size - begin ||
+            (valid != nullptr && !pass_valid<Verb>(valid, begin, bytes))) {
+            return false;
+        }
+        if (writes == nullptr) {
+            return true;
+        }
+        const race_view v = Global ? global_view(view, w->index, rest) : shared_view(view, w->index, rest);
+        const std::uint64_t end = begin / 4 + bytes / 4;
+        for (std::uint64_t k = begin / 4; k < end; ++k) {
+            if (!may_update_together(writes[k], reads[k], first, last, v)) {
+                return false;
+            }
+        }
+        for (std::uint64_t k = begin / 4; k < end; ++k) {
+            writes[k] = v.mine + (static_cast<stamp>(last) << check::lane_shift);
+        }
+        return true;
+    }
     std::uint64_t ored = 0;
     std::uint64_t highest = 0;
     each_lane(mask, [&](unsigned l) {

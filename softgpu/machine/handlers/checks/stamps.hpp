@@ -282,6 +282,17 @@ SOFTGPU_INLINE void note_read_together(stamp& read, unsigned first, unsigned las
     read = read_stamp<Global>(once, mine, v);
 }
 
+// A word that all lanes from `first` to `last` update. Two lanes stand for all: what only the same thread may follow fails for
+// one of them.
+SOFTGPU_INLINE bool may_update_together(stamp written, stamp read, unsigned first, unsigned last, const race_view& v) {
+    const auto may = [&](unsigned lane) {
+        const stamp mine = v.mine + (static_cast<stamp>(lane) << check::lane_shift);
+        return may_follow_write<access_verb::update>(written, mine, v) &&
+               may_follow_read<access_verb::update>(read, mine, v);
+    };
+    return may(first) && may(last);
+}
+
 // Words anywhere: word[l] and the words behind it are lane l's.
 template <access_verb Verb, bool Global>
 SOFTGPU_INLINE bool pass_apart(stamp* writes, stamp* reads, const std::uint64_t* word, lane_mask mask, unsigned words,

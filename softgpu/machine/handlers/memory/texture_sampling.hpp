@@ -143,11 +143,23 @@ void load_corners(raw_elements* raw, loaded_elements* to, const texture_descript
     }
 }
 
+using four_doubles [[gnu::vector_size(32)]] = double;
+using four_floats [[gnu::vector_size(16)]] = float;
+
+SOFTGPU_INLINE void add_weighted(four_doubles& sum, const double* weights, const four_floats& values) {
+    four_doubles weight;
+    std::memcpy(&weight, weights, sizeof(weight));
+#ifdef __AVX2__
+    sum += weight * (four_doubles)_mm256_cvtps_pd((__m128)values); // g++ 12 makes two conversions of the other one
+#else
+    sum += weight * __builtin_convertvector(values, four_doubles);
+#endif
+}
+
 // Elements of four floats, finite and inside the texture: all channels of a lane at once. false: they are not.
 template <unsigned Corners>
 bool filter_fours(const texture_descriptor& t, const corner_weights& w, const between& x, const between& y,
                   const between& z, texels& r) {
-    using four_doubles [[gnu::vector_size(32)]] = double;
     using four_words [[gnu::vector_size(32)]] = std::uint64_t;
     using any_float [[gnu::aligned(1), gnu::may_alias]] = float;
     alignas(64) std::int64_t offset[Corners][lanes];
@@ -178,14 +190,54 @@ bool filter_fours(const texture_descriptor& t, const corner_weights& w, const be
     return true;
 }
 
+// Elements of one float, finite and inside the texture, whose neighbours along x lie side by side: both come with one load.
+// false: they are not.
+template <unsigned Corners>
+bool filter_pairs(const texture_descriptor& t, const corner_weights& w, const between& x, const between& y,
+                  const between& z, std::uint32_t* d) {
+    using four_pairs [[gnu::vector_size(32)]] = std::uint64_t;
+    using eight_floats [[gnu::vector_size(32)]] = float;
+    using any_pair [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
+    if (!are_side_by_side(x, sizeof(float))) {
+        return false;
+    }
+    alignas(64) std::int64_t offset[Corners / 2][lanes];
+    for (unsigned k = 0; k < Corners / 2; ++k) {
+        if (!add_offsets(offset[k], x.low, side(y, 2 * k, 1), side(z, 2 * k, 2))) {
+            return false;
+        }
+    }
+    alignas(64) double sums[lanes];
+    for (unsigned l = 0; l < lanes; l += 4) {
+        four_doubles sum{};
+        for (unsigned k = 0; k < Corners / 2; ++k) {
+            const auto pair = [&](unsigned n) {
+                return *reinterpret_cast<const any_pair*>(t.data + static_cast<std::uint64_t>(offset[k][l + n]));
+            };
+            const auto both = reinterpret_cast<eight_floats>(four_pairs{pair(0), pair(1), pair(2), pair(3)});
+            const four_floats low = __builtin_shufflevector(both, both, 0, 2, 4, 6);
+            const four_floats high = __builtin_shufflevector(both, both, 1, 3, 5, 7);
+            add_weighted(sum, w.of[2 * k] + l, low);
+            add_weighted(sum, w.of[2 * k + 1] + l, high);
+        }
+        std::memcpy(sums + l, &sum, sizeof(sum));
+    }
+    if (!are_finite(sums)) {
+        return false;
+    }
+    round_channel(t, sums, d);
+    return true;
+}
+
 // Corners: 2, 4 or 8. `exact`: the sums of all channels before rounding; nullptr: not wanted.
 template <unsigned Corners>
 void filter(const texture_descriptor& t, const between& x, const between& y, const between& z, texels& r,
             exact_texels* wanted) {
     corner_weights w;
-    if (wanted == nullptr && t.kind == channel_kind::real && t.element_bytes() == 16 && t.width != 0) {
+    if (wanted == nullptr && t.kind == channel_kind::real && t.channel_bytes == 4 && t.width != 0 && t.channels != 2) {
         weigh<Corners>(w, x.weight, y.weight, z.weight);
-        if (filter_fours<Corners>(t, w, x, y, z, r)) {
+        if (t.channels == 1 ? filter_pairs<Corners>(t, w, x, y, z, r.channel[0])
+                            : filter_fours<Corners>(t, w, x, y, z, r)) {
             return;
         }
     }

@@ -2,6 +2,7 @@
 #include "softgpu/machine/inspect/races/release_checks.hpp"
 
 #include <bit>
+#include <cstring>
 #include <mutex>
 
 #include "softgpu/check/launch_checks.hpp"
@@ -102,27 +103,27 @@ void note_release(const instruction* i, warp* w, const std::uint64_t* at, access
         b.checks->clock.close(w->index);
         made = graph.add_release(record, b.checks->clock, w->index, site.within_block) + 1;
     }
-    lane_mask carried = 0;
-    each_lane(w->mask, [&](unsigned lane) {
+    // Lanes that update one word with one release are one entry of its history.
+    const bool together = made != 0 && site.verb != access_verb::store;
+    for (lane_mask left = w->mask; left != 0;) {
+        const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+        const lane_mask by = together ? lanes_at(at, left, at[lane]) : lane_mask{1} << lane;
+        left &= ~by;
         const std::uint32_t release = made != 0 ? made : record.fence_of[w->index * lanes + lane];
         const check::release_graph::word to = word_at(w, at[lane], space);
         bool replaces = site.verb == access_verb::store;
-        const auto carry = [&](std::uint32_t which, lane_mask by) {
-            graph.attach(to, record, which, by, replaces);
+        const auto carry = [&](std::uint32_t which, lane_mask of) {
+            graph.attach(to, record, which, of, replaces);
             replaces = false;
         };
-        if (made != 0 && !replaces) { // lanes that update one word are one entry of its history
-            if ((carried >> lane & 1u) == 0) {
-                const lane_mask same = lanes_at(at, w->mask, at[lane]);
-                carry(release - 1, same);
-                carried |= same;
+        if (release != 0) {
+            carry(release - 1, by);
+        }
+        each_lane(by, [&](unsigned one) {
+            if (const std::uint32_t inits = record.init_fence_of[w->index * lanes + one]; inits != 0) {
+                carry(inits - 1, 1u << one);
             }
-        } else if (release != 0) {
-            carry(release - 1, 1u << lane);
-        }
-        if (const std::uint32_t inits = record.init_fence_of[w->index * lanes + lane]; inits != 0) {
-            carry(inits - 1, 1u << lane);
-        }
+        });
         // fence.sc of others, which this thread knows of by a barrier or __syncwarp(): they come before the fence of who
         // reads what is written here. What the thread's own release has behind it needs no other.
         const check::release_graph::release own =
@@ -141,16 +142,22 @@ void note_release(const instruction* i, warp* w, const std::uint64_t* at, access
                 }
             }
         }
-    });
+    }
 }
 
-const instruction* check_acquire(const instruction* i, std::byte* /*frame*/, warp* w) {
+const instruction* check_acquire(const instruction* i, std::byte* frame, warp* w) {
     launch_state& l = *w->host->launch;
     block& b = *w->owner;
     check::release_graph& graph = l.checks->graph;
     check::block_view& v = *b.view;
+    lane_mask acquires = w->mask;
+    if (i->d != nowhere) { // a look at an mbarrier acquires where the phase is over
+        lane_mask over = 0;
+        std::memcpy(&over, frame + i->d, sizeof over);
+        acquires &= over;
+    }
     if (l.check_races && l.checks->operations() != nullptr) {
-        each_lane(w->mask, [&](unsigned lane) { meet_signal(l, *b.checks, v.acquired_at[w->index][lane]); });
+        each_lane(acquires, [&](unsigned lane) { meet_signal(l, *b.checks, v.acquired_at[w->index][lane]); });
     }
     if (!l.check_races || graph.empty()) {
         return i + 1;
@@ -159,7 +166,7 @@ const instruction* check_acquire(const instruction* i, std::byte* /*frame*/, war
     auto& record = record_of(b);
     v.warps[w->index].touched = v.time;
     const std::uint64_t* const at = v.acquired_at[w->index];
-    for (lane_mask left = w->mask; left != 0;) { // lanes that have read one word together
+    for (lane_mask left = acquires; left != 0;) { // lanes that have read one word together
         const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
         const lane_mask same = lanes_at(at, left, at[lane]);
         graph.acquire(word_at(w, at[lane], i->access->space), record, w->index, v.time + v.global_offset, same);

@@ -183,10 +183,6 @@ void word_access::look_at_operations(stamp s, bool of_write, unsigned byte_mask)
     report_operations(l_, {w_, &site_, lane_, at_}, other, s, of_write);
 }
 
-const access_site* word_access::site_before(stamp s) const {
-    return b_.checks->sites->by_id[check::site_of(s)].load(std::memory_order_acquire);
-}
-
 instruction_place word_access::place_before(stamp s) const {
     const access_site* const site = site_before(s);
     return site == nullptr ? instruction_place{} : instruction_place{site->function, site->source};

@@ -64,7 +64,9 @@ private:
     [[nodiscard]] static stamp stamp_of_wait(const event& e, stamp read);
     [[nodiscard]] bool follows_wait(const event& e) const;
 
-    [[nodiscard]] const access_site* site_before(stamp s) const;
+    [[nodiscard]] const access_site* site_before(stamp s) const {
+        return b_.checks->sites->by_id[check::site_of(s)].load(std::memory_order_acquire);
+    }
     [[nodiscard]] instruction_place place_before(stamp s) const;
     [[nodiscard]] instruction_place own_place() const { return {site_.function, site_.source}; }
     [[nodiscard]] const char* kind() const;

@@ -32,9 +32,11 @@ unsigned lane_in_row(stamp row, unsigned element_bytes, unsigned byte) {
 
 // The bit of writes by several lanes is that of reads by lanes.
 unsigned word_access::row_element(stamp s) const {
+    if (check::bytes_of(s) != check::bytes_bits || (s & check::spread_bits) != by_lanes) {
+        return 0;
+    }
     const access_site* const site = site_before(s);
-    const bool whole = check::bytes_of(s) == check::bytes_bits && (s & check::spread_bits) == by_lanes;
-    return whole && site != nullptr && site->bytes < 4 ? site->bytes : 0;
+    return site != nullptr && site->bytes < 4 ? site->bytes : 0;
 }
 
 bool word_access::is_alone_in_row(stamp s) const {

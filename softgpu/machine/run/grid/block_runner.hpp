@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "softgpu/machine/inspect/profile.hpp"
-#include "softgpu/machine/inspect/trace.hpp"
+#include "softgpu/machine/inspect/trace/traced_block.hpp"
 #include "softgpu/machine/module/kernel.hpp"
 #include "softgpu/machine/run/schedule/adversary.hpp"
 #include "softgpu/machine/run/schedule/deadlock.hpp"

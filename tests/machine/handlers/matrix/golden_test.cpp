@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "tests/machine/handlers/matrix/matrix_operands.hpp"
 #include "tests/machine/handlers/matrix/warpgroup_forms.hpp"
 #include "tests/machine/kernel_harness.hpp"
 

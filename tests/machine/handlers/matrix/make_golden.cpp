@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the golden results of mma, wmma and wgmma as a GPU computes them:
-//     g++ -std=c++20 -I. tests/machine/handlers/matrix/{make_golden,{matrix,warpgroup}_forms}.cpp tests/machine/hardware_device.cpp
-//         -ldl -o make_golden
+//     g++ -std=c++20 -I. tests/machine/handlers/matrix/{make_golden,{matrix,warpgroup}_forms,matrix_operands}.cpp
+//         tests/machine/hardware_device.cpp -ldl -o make_golden
 //     ./make_golden DIRECTORY [CASES]
 // golden.txt has a line for each form: its name and a hash of each case's results; it belongs to this directory.
 // N.bin has all results of the Nth line. `./make_golden --texts DIRECTORY` writes each form's PTX and needs no GPU.
@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "tests/machine/handlers/matrix/matrix_operands.hpp"
 #include "tests/machine/handlers/matrix/warpgroup_forms.hpp"
 #include "tests/machine/kernel_harness.hpp"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The forms of mma and wmma that are compared with hardware, and their operands: made from a form's name and a case's
-// number, so that golden files hold results only.
+// The forms of mma and wmma that are compared with hardware, and their kernels.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +12,8 @@ namespace softgpu::test {
 enum class element { f16, bf16, tf32, f32, f64, e4m3, e5m2, s8, u8, s4, u4, b1, s32 };
 
 [[nodiscard]] unsigned bits_of(element e);
+[[nodiscard]] std::string_view name_of(element e);
+[[nodiscard]] unsigned register_words(element e); // of 32 bits, in a register that holds elements
 
 // One mma form: D = A B + C with fragments in registers.
 struct mma_form {
@@ -47,19 +48,5 @@ struct wmma_form {
 [[nodiscard]] unsigned words_out(const mma_form& f);  // of a lane
 [[nodiscard]] unsigned words_in(const wmma_form& f);  // of a case
 [[nodiscard]] unsigned words_out(const wmma_form& f); // of a case
-
-[[nodiscard]] std::string_view name_of(element e);
-// Appends `count` elements of the case of this number, packed into words, the first in the lowest bits. `name` seeds them.
-void append_elements(std::vector<std::uint32_t>& to, std::string_view name, unsigned number, element e,
-                     std::size_t count);
-
-// The operands of a case. Cases differ in kind by their number: ordinary numbers, all bit patterns, wide ranges,
-// cancellation, infinities and NaN, subnormals, sparse powers of two, and the largest numbers.
-[[nodiscard]] std::vector<std::uint32_t> operands_of(const mma_form& f, unsigned number);
-// Cases 0 and 1 number the elements of each matrix (low and high part), the others are as above.
-[[nodiscard]] std::vector<std::uint32_t> operands_of(const wmma_form& f, unsigned number);
-
-// A hash of the results of one case.
-[[nodiscard]] std::uint32_t hash_of(const std::uint32_t* words, std::size_t count);
 
 } // namespace softgpu::test

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tests/machine/handlers/matrix/matrix_operands.hpp"
+
 namespace softgpu::test {
 
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a launch tells its launch_trace. Code of a module that is traced has pseudo-instructions at the start of every
-// basic block, around barriers and before accesses to global memory.
+// The clocks of a block that is traced.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +9,10 @@
 #include <vector>
 
 #include "softgpu/machine/code/program_code.hpp"
-#include "softgpu/machine/decode/trace_points.hpp"
 #include "softgpu/machine/state/block.hpp"
 #include "softgpu/machine/trace.hpp"
 
 namespace softgpu::machine {
-
-[[nodiscard]] trace_points make_trace_points(std::span<const observe::latency_table> tables);
 
 // One block while it runs: a clock for each warp and table, without anything that others do.
 class traced_block {
@@ -24,8 +20,9 @@ public:
     // `registers`: carried ones of the kernel. Those of its functions share their numbers.
     traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables, std::uint32_t registers);
 
-    // The block that this thread of the host runs from now on.
-    static void select(traced_block* b) noexcept;
+    // The block that this thread of the host runs; nullptr: one without a trace.
+    [[nodiscard]] static traced_block* running() noexcept { return selected; }
+    static void select(traced_block* b) noexcept { selected = b; }
 
     void advance(std::uint32_t warp, const program_code& code, const traced_piece& piece);
     void arrive(std::uint32_t warp);
@@ -46,6 +43,8 @@ private:
 
     // A warp is at most one barrier ahead of another; bar.arrive may be further, which costs exactness alone.
     static constexpr std::uint32_t rounds = 8;
+
+    static inline constinit thread_local traced_block* selected = nullptr;
 
     std::unique_ptr<block_trace> to_;
     std::size_t tables_;

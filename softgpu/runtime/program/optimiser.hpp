@@ -13,6 +13,8 @@ struct lto_unit {
     std::string contents;
 };
 
+inline constexpr int fat_binary_input = 4; // a kind
+
 struct optimised {
     std::string ptx;
     std::string errors; // empty if the units could be linked

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/runtime/nvjitlink/optimiser.hpp"
+#include "softgpu/runtime/program/optimiser.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -48,10 +48,11 @@ int add_folder_of(dl_phdr_info* loaded, std::size_t, void* folders) {
     return 0;
 }
 
-std::string own_path() {
+// Of this library, and of our stand-in for libnvJitLink.
+std::filesystem::path own_folder() {
     Dl_info found{};
-    const bool is_found = ::dladdr(reinterpret_cast<const void*>(&own_path), &found) != 0;
-    return is_found ? found.dli_fname : "";
+    const bool is_found = ::dladdr(reinterpret_cast<const void*>(&own_folder), &found) != 0;
+    return is_found ? std::filesystem::path(found.dli_fname).parent_path() : std::filesystem::path();
 }
 
 std::string path_of_library() {
@@ -68,12 +69,14 @@ std::string path_of_library() {
         }
     }
     folders.insert(folders.end(), {"/usr/local/cuda/lib64", "/usr/local/cuda/lib"});
-    const std::string ours = own_path();
+    const std::filesystem::path ours = own_folder();
     for (const std::string& folder : folders) {
+        std::error_code none;
+        if (std::filesystem::equivalent(folder, ours, none)) {
+            continue;
+        }
         for (const char* const name : {"libnvJitLink.so.13", "libnvJitLink.so.12"}) {
-            std::string path = folder + "/" + name;
-            std::error_code none;
-            if (std::filesystem::exists(path, none) && !std::filesystem::equivalent(path, ours, none)) {
+            if (std::string path = folder + "/" + name; std::filesystem::exists(path, none)) {
                 return path;
             }
         }
@@ -95,7 +98,7 @@ public:
         if (handle_ != nullptr) {
             return {};
         }
-        return "softgpu: LTO-IR is linked by NVIDIA's libnvJitLink, which " +
+        return "LTO-IR is linked by NVIDIA's libnvJitLink, which " +
                (path_.empty() ? std::string("was not found; name one in ") + variable : "cannot be loaded: " + error_);
     }
     // nvJitLinkResult of a call; 6, an internal error, if the library does not have it.
@@ -160,8 +163,9 @@ optimised link_by_nvidia(const std::vector<lto_unit>& units, const std::vector<s
         result.ptx = text_of(session, "nvJitLinkGetLinkedPtx");
     }
     if (result.ptx.empty()) {
-        result.errors = "softgpu: NVIDIA's libnvJitLink cannot link the LTO-IR (error " + std::to_string(code) + ")\n" +
-                        (session != nullptr ? text_of(session, "nvJitLinkGetErrorLog") : std::string());
+        const std::string log = session != nullptr ? text_of(session, "nvJitLinkGetErrorLog") : std::string();
+        result.errors = "NVIDIA's libnvJitLink cannot link the LTO-IR (error " + std::to_string(code) + ")" +
+                        (log.empty() ? std::string() : ": " + log);
     }
     if (session != nullptr) {
         nvidia().call("nvJitLinkDestroy", &session);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// What an access of a warp is to the caches: lines and sectors.
+#pragma once
+
+#include <cstdint>
+
+#include "softgpu/machine/code/instruction.hpp"
+#include "softgpu/machine/trace.hpp"
+
+namespace softgpu::machine {
+
+// Tells the trace of the block that runs about an access of `bytes` a lane at these addresses. Lanes in one line are one access;
+// what is not global memory is left out.
+void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w);
+
+} // namespace softgpu::machine

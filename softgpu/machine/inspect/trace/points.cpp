@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// The pseudo-instructions of a trace.
+#include "softgpu/machine/inspect/trace/points.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+#include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/inspect/trace/accesses.hpp"
+#include "softgpu/machine/inspect/trace/texture_fetch.hpp"
+#include "softgpu/machine/inspect/trace/traced_block.hpp"
+#include "softgpu/machine/launch.hpp"
+#include "softgpu/machine/module/loaded_module.hpp"
+#include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/machine/state/worker.hpp"
+
+namespace softgpu::machine {
+
+namespace {
+
+const instruction* begin_piece(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (traced_block::running() != nullptr) {
+        const program_code& code = *frame_of(w->frame)->code;
+        if (i->immediate != 0) {
+            traced_block::running()->pass(w->index);
+        }
+        traced_block::running()->advance(w->index, code, code.pieces[i->more]);
+    }
+    return i + 1;
+}
+
+const instruction* before_barrier(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (traced_block::running() != nullptr) {
+        traced_block::running()->arrive(w->index);
+    }
+    return i + 1;
+}
+
+// Operand `a` of all lanes, and the immediate.
+void read_operand(const instruction* i, std::byte* frame, warp* w, std::uint64_t* at) {
+    const std::byte* const from = lanes_at(frame, w, i->a);
+    if (i->width[1] == 8) {
+        std::memcpy(at, from, lanes * sizeof *at);
+    } else {
+        std::uint32_t narrow[lanes];
+        std::memcpy(narrow, from, sizeof narrow);
+        std::copy(narrow, narrow + lanes, at);
+    }
+    for (unsigned l = 0; l < lanes; ++l) {
+        at[l] += static_cast<std::uint64_t>(i->immediate);
+    }
+}
+
+const instruction* before_access(const instruction* i, std::byte* frame, warp* w) {
+    if (traced_block::running() == nullptr) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    read_operand(i, frame, w, at);
+    tell_access(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    return i + 1;
+}
+
+// The words of 32 lanes lie side by side: a line of the cache.
+const instruction* before_local(const instruction* i, std::byte* frame, warp* w) {
+    if (traced_block::running() == nullptr) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    read_operand(i, frame, w, at);
+    const auto how = static_cast<touch>(i->more >> 8);
+    const std::uint64_t words = std::max<std::uint64_t>((i->more & 0xFF) / 4, 1);
+    for (lane_mask left = w->mask; left != 0;) {
+        const std::uint64_t line = at[std::countr_zero(left)] / 4;
+        unsigned sectors = 0;
+        lane_mask same = 0;
+        each_lane(left, [&](unsigned l) {
+            const bool is_here = at[l] / 4 == line;
+            same |= (is_here ? 1u : 0u) << l;
+            sectors |= (is_here ? 1u : 0u) << l / 8;
+        });
+        left &= ~same;
+        for (std::uint64_t k = 0; k < words; ++k) {
+            traced_block::running()->to().touched_local(w->index, line + k, sectors, how);
+        }
+    }
+    return i + 1;
+}
+
+// How many different ones there are; sorts them.
+unsigned different(std::uint64_t* values, unsigned count) {
+    std::sort(values, values + count);
+    return static_cast<unsigned>(std::unique(values, values + count) - values);
+}
+
+// Of the bank that has most.
+unsigned most_of_a_bank(const std::uint64_t* words, unsigned count) {
+    unsigned of_bank[32] = {};
+    for (unsigned k = 0; k < count; ++k) {
+        ++of_bank[words[k] % 32];
+    }
+    return *std::max_element(of_bank, of_bank + 32);
+}
+
+const instruction* before_meeting(const instruction* i, std::byte* frame, warp* w) {
+    if (traced_block::running() == nullptr || w->mask == 0) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    read_operand(i, frame, w, at);
+    const auto what = static_cast<meeting>(i->more >> 8);
+    const unsigned bytes = i->more & 0xFF;
+    unsigned count = 0;
+    each_lane(w->mask, [&](unsigned l) { at[count++] = what == meeting::match_values ? at[l] : at[l] / 4; });
+    if (what == meeting::shared_counts) {
+        traced_block::running()->to().met(meeting::shared_counters, most_of_a_bank(at, count));
+        traced_block::running()->to().met(what, most_of_a_bank(at, different(at, count)));
+    } else if (const unsigned n = different(at, count); what == meeting::match_values || n != 1) {
+        traced_block::running()->to().met(what, what == meeting::match_values ? n : n * std::max(bytes / 4, 1u));
+    }
+    return i + 1;
+}
+
+// With room for a last word that is not whole, as blocks have it.
+std::span<const std::byte> shared_of(const warp* w) {
+    return {w->owner->shared, (std::size_t{w->host->launch->shared_bytes} + 3) / 4 * 4};
+}
+
+// Notes the words of shared memory that the active lanes access. `more` of the instruction: where they are.
+void note_words(const instruction* i, std::byte* frame, warp* w) {
+    traced_block::running()->begin_words();
+    if (i->more == access_past_shared) {
+        return;
+    }
+    std::uint64_t at[lanes];
+    read_operand(i, frame, w, at);
+    const std::uint64_t begin = i->more == access_of_shared ? 0 : w->host->launch->memory->shared_window();
+    each_lane(w->mask, [&](unsigned l) {
+        if (at[l] - begin < w->host->launch->shared_bytes) {
+            traced_block::running()->add_word(static_cast<std::uint32_t>((at[l] - begin) / 4));
+        }
+    });
+}
+
+// One look of a loop that only waits.
+const instruction* before_poll(const instruction* i, std::byte* frame, warp* w) {
+    if (traced_block::running() != nullptr) {
+        note_words(i, frame, w);
+        traced_block::running()->begin_poll(w->index, *w->counts);
+    }
+    return i + 1;
+}
+
+const instruction* after_poll(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (traced_block::running() != nullptr) {
+        traced_block::running()->end_poll(shared_of(w), *w->counts);
+    }
+    return i + 1;
+}
+
+const instruction* before_release(const instruction* i, std::byte* frame, warp* w) {
+    if (traced_block::running() != nullptr) {
+        note_words(i, frame, w);
+    }
+    return i + 1;
+}
+
+const instruction* after_release(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (traced_block::running() != nullptr) {
+        traced_block::running()->end_release(w->index, shared_of(w));
+    }
+    return i + 1;
+}
+
+const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) {
+    if (traced_block::running() == nullptr) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    std::uint64_t offset[lanes];
+    std::memcpy(offset, lanes_at(frame, w, i->places[1]), sizeof offset);
+    const std::byte* const from = lanes_at(frame, w, i->places[0]);
+    if ((i->d & copy_source_is_wide) != 0) {
+        std::memcpy(at, from, sizeof at);
+    } else {
+        std::uint32_t narrow[lanes];
+        std::memcpy(narrow, from, sizeof narrow);
+        std::copy(narrow, narrow + lanes, at);
+    }
+    for (unsigned l = 0; l < lanes; ++l) {
+        at[l] += offset[l];
+    }
+    tell_access(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    return i + 1;
+}
+
+} // namespace
+
+trace_points make_trace_points(std::span<const observe::latency_table> tables) {
+    return {{tables.begin(), tables.end()},
+            begin_piece,
+            before_barrier,
+            before_access,
+            before_local,
+            before_meeting,
+            before_poll,
+            after_poll,
+            before_release,
+            after_release,
+            before_texture,
+            before_copy};
+}
+
+void module::trace(std::span<const observe::latency_table> tables) {
+    const std::lock_guard lock(self_->linked->mutex);
+    self_->traced = std::make_unique<trace_points>(make_trace_points(tables));
+}
+
+} // namespace softgpu::machine
