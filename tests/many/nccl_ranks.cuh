@@ -13,6 +13,9 @@
 
 namespace warpfold::tests {
 
+// All kernels are loaded at the start. Otherwise the first launch of one may wait for the device, and so for a held stream.
+inline const int loads_at_start = setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+
 // Calls work(threads, stream) in a thread for each rank, on its GPU.
 template <class Work>
 void with_gpu_ranks(int ranks, const Work& work) {
