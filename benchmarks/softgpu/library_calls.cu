@@ -2,8 +2,9 @@
 // Calls of the library as benchmarks/library/ times them, with the same names, data, workspaces and cycles of memory: for
 // measure/pages/model_calls.py, which runs them on the software GPU and predicts them.
 //
-// A line of output a row: what, type, n, fills of a call. Launches of a row: calls on one memory after the other, `mark`, a call
-// on the memory that was used longest ago, `mark`, the same call again, `mark`.
+// A line of output a row: what, type, n, fills of a call, 1 if its kernels are launched with PDL (pdl_launch()).
+// Launches of a row: calls on one memory after the other, `mark`, a call on the memory that was used longest ago, `mark`,
+// the same call again, `mark`.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -54,17 +55,20 @@ __global__ void fill(T* to, std::uint64_t n, F f) {
 
 constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
+enum class launches { plain, pdl };
+
 class rows {
 public:
-    // `cycle`: calls of the benchmark's graph, each on other memory.
-    rows(unsigned cycle, std::uint64_t workspace_bytes) : cycle_(cycle), memory_(workspace_bytes) {}
+    // `cycle`: calls of the benchmark's graph, each on other memory, where they are short.
+    rows(unsigned cycle, std::uint64_t workspace_bytes, launches how)
+        : cycle_(cycle), how_(how), memory_(workspace_bytes) {}
 
     [[nodiscard]] gpu on() { return {stream_.handle(), &memory_}; }
 
-    // The next row: memory of `bytes` for each call, as many as exceed L2 twice.
+    // The next row: memory of `bytes` for each call, together four times L2.
     void begin(std::uint64_t bytes) {
         apart_ = rounded(bytes);
-        copies_ = static_cast<unsigned>(std::clamp<std::uint64_t>(power(27) / apart_, 2, cycle_));
+        copies_ = static_cast<unsigned>(std::clamp<std::uint64_t>(power(28) / apart_, 2, cycle_));
         pool_ = measure::device_memory{};
         pool_ = measure::device_memory{apart_ * copies_};
     }
@@ -91,7 +95,8 @@ public:
         }
         mark<<<1, 1, 0, stream_.handle()>>>();
         stream_.synchronize();
-        std::printf("%s\t%s\t%llu\t%u\n", what.c_str(), type, static_cast<unsigned long long>(n), fills_of(call));
+        std::printf("%s\t%s\t%llu\t%u\t%d\n", what.c_str(), type, static_cast<unsigned long long>(n), fills_of(call),
+                    how_ == launches::pdl);
         std::fflush(stdout);
     }
 
@@ -117,6 +122,7 @@ private:
     }
 
     unsigned cycle_;
+    launches how_;
     std::uint64_t apart_ = 0;
     unsigned copies_ = 0;
     measure::stream stream_;
@@ -156,7 +162,7 @@ void fold(rows& in, const char* what, const char* type, const std::vector<unsign
 }
 
 void reductions() {
-    rows in(64, power(20));
+    rows in(64, power(20), launches::pdl);
     const auto sum = [&](auto* data, std::uint64_t n, auto* out) { reduce(in.on(), data, n, out); };
     const auto ordered = [&](auto* data, std::uint64_t n, auto* out) { reduce(in.on(), data, n, out, add_in_order{}); };
     fold<std::int32_t, accumulator_t<warpfold::sum, std::int32_t>>(in, "sum", "i32", {16, 20, 22, 24}, sum);
@@ -184,7 +190,7 @@ void scans_of(rows& in, const char* type, const std::vector<unsigned>& exponents
 }
 
 void scans() {
-    rows in(64, power(24));
+    rows in(64, power(24), launches::pdl);
     scans_of<std::int32_t>(in, "i32", {10, 14, 16, 18, 20, 22, 24});
     scans_of<double>(in, "f64", {16, 20});
     scans_of<std::uint8_t>(in, "u8", {20, 24});
@@ -205,7 +211,7 @@ void histograms_of(rows& in, const char* type, unsigned bins, const std::vector<
 }
 
 void histograms() {
-    rows in(64, histogram_workspace(power(28), 1u << 24));
+    rows in(64, histogram_workspace(power(28), 1u << 24), launches::plain);
     histograms_of<std::uint8_t>(in, "u8", 256, {16, 20, 24});
     histograms_of<std::int32_t>(in, "i32", 256, {16, 20, 24});
     histograms_of<std::int32_t>(in, "i32", 2048, {16, 20, 24});
@@ -216,7 +222,7 @@ void histograms() {
 void weighted_histograms() {
     constexpr std::uint64_t n = power(20);
     for (const unsigned bins : {64u, 2048u}) {
-        rows in(32, std::max(exact_histogram_workspace<float>(bins), histogram_workspace()));
+        rows in(32, std::max(exact_histogram_workspace<float>(bins), histogram_workspace()), launches::plain);
         const measure::device_memory out(bins * sizeof(float));
         in.begin(n * sizeof(float));
         in.fill_each<float>(n,
@@ -229,7 +235,7 @@ void weighted_histograms() {
 }
 
 void segments(unsigned e, std::uint64_t length) {
-    rows in(32, power(20));
+    rows in(32, power(20), launches::pdl);
     const std::uint64_t n = power(e), count = n / length;
     const std::uint64_t offsets = rounded(n * sizeof(float)),
                         out = offsets + rounded((count + 1) * sizeof(std::int32_t));
@@ -302,7 +308,7 @@ void keyed(rows& in, unsigned e) {
 }
 
 void compactions() {
-    rows in(32, power(24));
+    rows in(32, power(24), launches::pdl);
     for (const unsigned e : {16u, 20u, 24u}) {
         selections(in, e);
     }
@@ -336,7 +342,7 @@ void exact_sums_of(rows& in, const char* type, const std::vector<unsigned>& expo
 }
 
 void exact_sums() {
-    rows in(64, power(20));
+    rows in(64, power(20), launches::pdl);
     exact_sums_of<float>(in, "f32", {10, 16, 20, 22, 24});
     exact_sums_of<double>(in, "f64", {16, 20});
 }
@@ -350,7 +356,7 @@ std::vector<float> mask_of(std::uint64_t k) {
 }
 
 void convolutions() {
-    rows in(16, 272 * power(20));
+    rows in(16, 272 * power(20), launches::plain);
     const auto begin = [&](std::uint64_t n) {
         in.begin(2 * n * sizeof(float));
         in.fill_each<float>(n, [] __device__(std::uint64_t k) { return static_cast<float>(mixed(k) >> 56); });
@@ -389,7 +395,7 @@ void axis(rows& in, const std::string& name, std::uint64_t outer, std::uint64_t 
 }
 
 void axes() {
-    rows in(32, power(26));
+    rows in(32, power(26), launches::pdl);
     axis(in, "rows, 65536 x 16", 65536, 16, 1);
     axis(in, "rows, 16384 x 64", 16384, 64, 1);
     axis(in, "columns, 64 x 16384", 1, 64, 16384);

@@ -6,8 +6,9 @@
                    [--card h200] [--keep predicted.json] [--kept predicted.json]
 
 Measured: a graph of calls, cold and warm, of library-*-CARD.md; rows are those of the same name, type and n. Predicted: the
-calls of benchmarks/softgpu/library_calls.cu. Why a call misses is in docs/results/model-notes.json, by hand: "CARD/calls/NAME"
-or "CARD/calls/NAME/TYPE/N", or, for calls of that bound which the model has too long, "CARD/calls/BOUND". Exit status: 0; 2 if nothing can be compared.
+calls of benchmarks/softgpu/library_calls.cu. Why a call misses is in docs/results/model-notes.json, by hand:
+"CARD/calls/NAME", or of what the figures of too long a prediction leave as the only cause: "CARD/calls/launch" and
+"CARD/calls/queue" (cause_of()). Exit status: 0; 2 if nothing can be compared.
 """
 import argparse
 import json
@@ -47,23 +48,25 @@ def between_marks(launches):
 
 
 def predicted_call(launches, card, launch_next, fills):
-    """A call in a row of calls: each launch and each fill follows another one."""
+    """Microseconds of a call in a row of calls, where each launch and each fill follows another one: of these, of the
+    kernels, and what the kernels would take if the slowest bound of each alone limited it; and the bound of the longest."""
     models = [launch["predictions"][card] for launch in launches]
-    nanoseconds = sum(p["nanoseconds"] - p["launch_nanoseconds"] for p in models) + (len(models) + fills) * launch_next
-    return nanoseconds / 1e3, max(models, key=lambda p: p["nanoseconds"])["bound"]
+    kernels = sum(p["nanoseconds"] - p["launch_nanoseconds"] for p in models)
+    return {"launching": (len(models) + fills) * launch_next / 1e3, "kernels": kernels / 1e3,
+            "slowest": sum(max(p["bounds"].values()) for p in models) / 1e3,
+            "bound": max(models, key=lambda p: p["nanoseconds"])["bound"]}
 
 
 def predictions_of(lines, launches, card, launch_next):
-    """(what, type, n): microseconds, bound and number of launches of a call, from the program's lines and its launches."""
-    parts = between_marks(launches)
-    calls = {}
+    """Cells without measured times, two a call, from the program's lines and its launches."""
+    parts, cells = between_marks(launches), []
     for k, line in enumerate(lines):
-        what, kind, n, fills = line.split("\t")
-        call = {}
+        what, kind, n, fills, dependent = line.split("\t")
         for state, part in zip(STATES, parts[3 * k + 1:3 * k + 3]):
-            call[state], call[state + " bound"] = predicted_call(part, card, launch_next, int(fills))
-        calls[what, kind, int(n)] = call | {"launches": len(parts[3 * k + 1]), "fills": int(fills)}
-    return calls
+            call = predicted_call(part, card, launch_next, int(fills))
+            cells.append({"what": what, "type": kind, "n": int(n), "state": state, "fills": int(fills), "launches": len(part),
+                          "pdl": dependent == "1", "predicted": call["launching"] + call["kernels"], **call})
+    return cells
 
 
 def predict(warpfold, program, card, launch_next):
@@ -74,32 +77,44 @@ def predict(warpfold, program, card, launch_next):
         return predictions_of(run.stdout.splitlines(), json.loads(counters.read_text())["launches"], card, launch_next)
 
 
-def cells_of(predicted, measured):
-    """One a call that was measured and its state."""
-    return [{"what": what, "type": kind, "n": n, "state": state, "measured": measured[what, kind, n][state],
-             "predicted": call[state], "bound": call[state + " bound"], "launches": call["launches"], "fills": call["fills"]}
-            for (what, kind, n), call in predicted.items() if (what, kind, n) in measured for state in STATES]
+def key_of(cell):
+    return cell["what"], cell["type"], cell["n"]
+
+
+def cause_of(cell):
+    """What alone can make the prediction miss by so much; else nothing."""
+    if cell["predicted"] <= cell["measured"]:
+        return None
+    if cell["pdl"] and cell["kernels"] <= cell["measured"]:
+        return "launch"
+    return "queue" if cell["slowest"] <= (1 + CLOSE) * cell["measured"] else None
 
 
 def reason_of(notes, card, cell):
-    own = f"{card}/calls/{cell['what']}"
-    bound = [f"{card}/calls/{cell['bound']}"] if error_of(cell) > 0 else []
-    for key in (f"{own}/{cell['type']}/{cell['n']}", own, *bound):
-        if key in notes:
-            return notes[key]
+    for name in (cell["what"], cause_of(cell)):
+        if f"{card}/calls/{name}" in notes:
+            return notes[f"{card}/calls/{name}"]
     return "not known"
+
+
+PARTS = [("All", lambda c: True), ("Cold", lambda c: c["state"] == "cold"), ("Warm", lambda c: c["state"] == "warm"),
+         ("Launched with PDL", lambda c: c["pdl"]), ("Launched without", lambda c: not c["pdl"])]
 
 
 def page(cells, missing, card, notes, launch_next):
     lines = ["<!-- Made by measure/pages/model_calls.py; do not edit. -->",
              f"# The model beside the library's calls on the {card.upper()}", "",
              "Predicted by [the model](../model.md) from what the software GPU counted, beside graphs of calls as library-*-"
-             f"{card}.md have them. Each launch and each fill of a call takes `launch_next` of the card, {launch_next / 1e3:.2f} µs, "
-             "and the model's time of the kernel. Cold: each call on other memory, warm: on the same. Microseconds a call, worst "
-             "first.", ""]
-    for title, mine in [("All", cells)] + [(state.capitalize(), [c for c in cells if c["state"] == state]) for state in STATES]:
-        lines.append(f"- {title}: {summary(mine, 'calls')}.")
-    lines += ["", "| call | type | n | state | launches, fills | measured | predicted | error | bound | reason, as far as known |",
+             f"{card}.md have them. Each launch and each fill of a call takes `launch_next` of the card, "
+             f"{launch_next / 1e3:.2f} µs, and the model's time of the kernel. Cold: each call on the memory that was used "
+             "longest ago, of as many as the benchmark's graph has calls; short arrays stay in L2 so. Warm: on the same "
+             "memory. Microseconds a call, worst first.", ""]
+    for title, belongs in PARTS:
+        mine = [c for c in cells if belongs(c)]
+        if mine:
+            lines.append(f"- {title}: {summary(mine, 'calls')}.")
+    lines += ["", "| call | type | n | state | launches, fills | measured | predicted | error | bound | "
+              "reason, as far as known |",
               "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | --- | --- |"]
     for c in sorted(cells, key=lambda c: -abs(error_of(c))):
         reason = reason_of(notes, card, c) if abs(error_of(c)) > CLOSE else ""
@@ -120,18 +135,18 @@ def main():
     o = options.parse_args()
     launch_next = json.loads((ROOT / f"softgpu/predict/cards/{o.card}.json").read_text())["figures"]["launch_next"]["value"]
     if o.kept:
-        predicted = {tuple(key): call for key, call in json.loads(o.kept.read_text())}
+        predicted = json.loads(o.kept.read_text())
     else:
         predicted = predict(o.warpfold, o.calls, o.card, launch_next)
     if o.keep:
-        o.keep.write_text(json.dumps(list(predicted.items())))
+        o.keep.write_text(json.dumps(predicted))
     measured = measured_of(o.card)
-    cells = cells_of(predicted, measured)
+    cells = [c | {"measured": measured[key_of(c)][c["state"]]} for c in predicted if key_of(c) in measured]
     if not cells:
         print("model_calls: nothing to compare", file=sys.stderr)
         return 2
     notes = json.loads((RESULTS / "model-notes.json").read_text())
-    missing = [key for key in predicted if key not in measured]
+    missing = dict.fromkeys(key_of(c) for c in predicted if key_of(c) not in measured)
     (RESULTS / f"model-calls-{o.card}.md").write_text(page(cells, missing, o.card, notes, launch_next))
     return 0
 
