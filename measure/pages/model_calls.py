@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes docs/results/model-calls-CARD.md: what the model predicts of the library's calls, beside what was measured.
 
-    model_calls.py --warpfold build/ci/tool/warpfold --calls build/ci/benchmarks/softgpu/benchmark_library_calls
+    model_calls.py --warpfold build/ci/tool/warpfold --calls build/ci/benchmarks/softgpu/library_calls
                    [--card h200] [--keep predicted.json] [--kept predicted.json]
 
 Measured: a graph of calls, cold and warm, of library-*-CARD.md; rows are those of the same name, type and n. Predicted: the
