@@ -130,9 +130,9 @@ def error_of(cell):
     return cell["predicted"] / cell["measured"] - 1
 
 
-def summary(cells):
+def summary(cells, what="steps"):
     errors = [abs(error_of(c)) for c in cells]
-    return (f"{len(cells)} steps; mean absolute error {100 * sum(errors) / len(errors):.0f} %; median "
+    return (f"{len(cells)} {what}; mean absolute error {100 * sum(errors) / len(errors):.0f} %; median "
             f"{100 * sorted(errors)[len(errors) // 2]:.0f} %; within 30 %: {sum(e <= CLOSE for e in errors)} "
             f"({100 * sum(e <= CLOSE for e in errors) / len(errors):.0f} %)")
 
