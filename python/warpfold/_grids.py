@@ -13,6 +13,7 @@ import numpy as np
 from ._arrays import Array, NumPyArray, describe, describe_optional
 from ._bins import MOST_BINS, _comparable, _weights
 from ._calls import ADD, MULTIPLY, Call, call_of
+from ._docstrings import documented_as
 from ._reductions import _extremes
 
 
@@ -201,11 +202,26 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
                      weights)
 
 
+@documented_as(histogramdd)
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None,
                 weights: Any = None) -> tuple[Any, Any, Any]:
     """Counts of points in two dimensions, as `numpy.histogram2d`: `(hist, x_edges, y_edges)`.
 
-    `bins` is a number or the edges for both axes, or a pair of such. Other parameters and errors are those of `histogramdd`.
+    Parameters
+    ----------
+    x, y : array of one axis
+        Integers or floating-point numbers, the coordinates of the points. Points with a NaN or outside all bins are not counted.
+    bins : int, array, or pair of int or arrays
+        A number of bins of equal width or the edges, for both axes or for each.
+    range : pair of (lower, upper) or None, optional
+        Of bins of equal width; by default the extremes of each coordinate.
+
+    Returns
+    -------
+    hist : array of float64
+        With an axis for `x` and one for `y`.
+    x_edges, y_edges : array
+        The edges of the bins. Bins are closed below and open above, the last one is closed.
     """
     try:
         pair = len(bins) in (1, 2)
