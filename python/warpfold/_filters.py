@@ -272,6 +272,8 @@ def gaussian_blur(a: Any, sigma: float | tuple[float, float], truncate: float = 
         As for `separable_filter`; for a negative or infinite `sigma` or `truncate`.
     """
     pair = sigma if isinstance(sigma, Sequence) else (sigma, sigma)
+    if not all(np.ndim(x) == 0 and np.asarray(x).dtype.kind in "biuf" for x in (*pair, truncate)):
+        raise TypeError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are numbers, sigma one or two")
     if len(pair) != 2 or not all(math.isfinite(x) and x >= 0 for x in (*pair, truncate)):
         raise ValueError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are finite and not negative, "
                          "sigma one number or two")

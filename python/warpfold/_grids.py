@@ -102,8 +102,14 @@ def _grid(call: Call, columns: list[Array], bins: Any, range: Any, density: bool
             raise ValueError(f"{name}: bins has {len(bins)} elements, and points {len(columns)} coordinates")
     except TypeError:
         bins = [bins] * len(columns)
-    if range is not None and len(range) != len(columns):
-        raise ValueError(f"{name}: range has {len(range)} elements, and points {len(columns)} coordinates")
+    if range is not None:
+        if not hasattr(range, "__len__"):
+            raise TypeError(f"{name}: range is of type {type(range).__name__}, and must be a pair for each coordinate")
+        if len(range) != len(columns):
+            raise ValueError(f"{name}: range has {len(range)} elements, and points {len(columns)} coordinates")
+        for limits in range:
+            if limits is not None and np.shape(limits) != (2,):
+                raise ValueError(f"{name}: range has {limits!r} for a coordinate, and must have (lower, upper) or None")
     chosen = _weights(call, weights, (columns[0].size,), "points")
     ranges = [None] * len(columns) if range is None else range
     edges = [_edges_of(call, *of) for of in zip(columns, bins, ranges)]
