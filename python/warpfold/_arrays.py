@@ -44,16 +44,24 @@ def _scalar_or_array(result: NumPyArray) -> Any:
     return result[()] if result.ndim == 0 else result
 
 
+def from_dlpack_of(x: Any) -> Callable[[Any], Any] | None:
+    """What makes an array of the package of `x` from one that exports DLPack; None if there is no such function."""
+    package: Any = sys.modules.get(type(x).__module__.partition(".")[0])
+    if getattr(package, "__name__", "") == "jaxlib":  # the classes of JAX's arrays
+        package = sys.modules["jax"].dlpack
+    found: Callable[[Any], Any] | None = getattr(package, "from_dlpack", None)
+    return found
+
+
 def _from_dlpack(x: Any, call: str, name: str) -> Source:
     device = x.__dlpack_device__()
     if device[0] not in HOST_MEMORY:
         raise TypeError(f"{call}: {name} is not in host memory (DLPack device type {int(device[0])})")
-    package = sys.modules.get(type(x).__module__.partition(".")[0])
     try:
         array = np.from_dlpack(x)
     except (RuntimeError, BufferError, ValueError) as error:
         raise TypeError(f"{call}: {name} cannot be read by DLPack: {error}") from None
-    return Source(array, getattr(package, "from_dlpack", _scalar_or_array))
+    return Source(array, from_dlpack_of(x) or _scalar_or_array)
 
 
 def _from_sequence(x: Any, call: str, name: str) -> NumPyArray:
