@@ -4,7 +4,7 @@
 // header serves the host; exact_sum.cuh adds the GPU, with the same calls.
 //
 //  exact_sum(on, in, n)      sum of in[k], which are float, double, half, bfloat16 or complex
-//  exact_dot(on, a, b, n)    sum of a[k] * b[k], each float or double, or each complex
+//  exact_dot(on, a, b, n)    sum of a[k] * b[k], each float, double, half or bfloat16, or each complex
 //  exact_vdot(on, a, b, n)   sum of conj(a[k]) * b[k], each complex
 //
 // Complex numbers are std::complex, cuda::std::complex and thrust::complex of float or double, cuComplex and
@@ -20,8 +20,7 @@
 //  - Subnormal numbers are not flushed. A sum of products too small for the format rounds to a subnormal number or to a
 //    zero of its sign.
 //
-// Inputs, outputs and errors are those of reduce.hpp. exact_sum and exact_dot of float and double take count_at
-// (detail/element_count.hpp) in place of n. Cost: O(n); on a GPU one launch and a workspace of
+// Inputs, outputs and errors are those of reduce.hpp; n may be a count_at (detail/element_count.hpp). Cost: O(n); on a GPU one launch and a workspace of
 // exact_sum_workspace() bytes; of complex numbers one launch for each part. Method: U. Kulisch's long accumulator
 // (detail/exact/exact_integer.hpp), filled from windows after J. Demmel and H. D. Nguyen (gpu/exact_sum/window.cuh).
 #pragma once
@@ -52,10 +51,15 @@ concept summable = !array_like<In> && (std::is_same_v<element_t<In>, float> || s
 template <class In>
 concept short_summable =
     !array_like<In> && (std::is_same_v<element_t<In>, half> || std::is_same_v<element_t<In>, bfloat16>);
+template <class In>
+concept real_summable = summable<In> || short_summable<In>;
 template <class A, class B>
-concept multipliable = summable<A> && summable<B>;
+concept multipliable = real_summable<A> && real_summable<B>;
+// What elements are added as: those of 16 bits as floats.
+template <class In>
+using term_t = std::conditional_t<short_summable<In>, float, element_t<In>>;
 template <class A, class B>
-using product_t = std::common_type_t<element_t<A>, element_t<B>>;
+using product_t = std::common_type_t<term_t<A>, term_t<B>>;
 
 template <class On, class A, class B>
 std::uint64_t common_size(const On& on, const A& a, const B& b, const char* call) {
@@ -91,6 +95,26 @@ auto engine_count(const N& n, const char* call) {
     }
 }
 
+// `finish` of the sums of n elements, whose terms or parts are of type T: written to `out`, or returned.
+template <class T, class On, class In, class N, class Finish, class... Out>
+auto exact_finished(const char* call, const On& on, const In& in, const N& n, const Finish& finish, const Out&... out) {
+    using engine = exact_finish_engine<On>;
+    const auto count = detail::engine_count<On>(n, call);
+    detail::check_inputs(on, detail::most_of(count), call, in);
+    const auto finished = [&](const auto& terms) {
+        if constexpr (sizeof...(Out) == 0) {
+            return engine::template value<T>(on, terms, count, finish, call);
+        } else {
+            engine::template into<T>(on, terms, count, detail::decayed_output(out)..., finish, call);
+        }
+    };
+    if constexpr (short_summable<In>) {
+        return finished(detail::converted<T>(in));
+    } else {
+        return finished(in);
+    }
+}
+
 template <class On, class Out>
 void check_complex_place(const On& on, const Out& out, const char* call) {
     if constexpr (!is_split_v<On>) { // over ranks some have no result
@@ -111,23 +135,25 @@ void each_part_of_dot(const SumOf& sum_of) {
     sum_of(0u, !Conjugates);
     sum_of(1u, Conjugates);
 }
-template <bool Conjugates, class On, class A, class B, class... Out>
-auto complex_dot(const char* call, const On& on, const A& a, const B& b, std::uint64_t n, const Out&... out) {
+template <bool Conjugates, class On, class A, class B, class N, class... Out>
+auto complex_dot(const char* call, const On& on, const A& a, const B& b, const N& n, const Out&... out) {
     using C = complex_product_t<A, B>;
     using T = complex_part_t<C>;
-    detail::check_inputs(on, n, call, a, b);
+    const auto count = detail::engine_count<On>(n, call);
+    detail::check_inputs(on, detail::most_of(count), call, a, b);
+    const auto products = detail::multiplied<2>(count);
     const auto left = detail::as_numbers<T>(a);
     if constexpr (sizeof...(Out) == 0) {
         T parts[2];
         detail::each_part_of_dot<Conjugates>([&](unsigned part, bool negates) {
             parts[part] =
-                exact_engine<On>::template value<T>(on, 2 * n, call, left, complex_pairs<T, B>{b, part, negates});
+                exact_engine<On>::template value<T>(on, products, call, left, complex_pairs<T, B>{b, part, negates});
         });
         return C{parts[0], parts[1]};
     } else {
         (detail::check_complex_place(on, out, call), ...);
         detail::each_part_of_dot<Conjugates>([&](unsigned part, bool negates) {
-            exact_engine<On>::template into<T>(on, 2 * n, detail::part_place(detail::decayed_output(out...), part),
+            exact_engine<On>::template into<T>(on, products, detail::part_place(detail::decayed_output(out...), part),
                                                call, left, complex_pairs<T, B>{b, part, negates});
         });
     }
@@ -147,38 +173,36 @@ void exact_sum(const On& on, const In& in, const N& n, const Out& out) {
                                                                    detail::decayed_output(out), "exact_sum", in);
 }
 // The sum of n elements of 16 bits, rounded once to their type.
-template <class On, detail::short_summable In>
-[[nodiscard]] detail::element_t<In> exact_sum(const On& on, const In& in, std::uint64_t n) {
-    detail::check_inputs(on, n, "exact_sum", in);
-    return detail::exact_finish_engine<On>::template value<float>(
-        on, detail::converted<float>(in), n, detail::finish_sum<detail::element_t<In>>{}, "exact_sum");
+template <class On, detail::short_summable In, detail::element_count N>
+[[nodiscard]] detail::element_t<In> exact_sum(const On& on, const In& in, const N& n) {
+    return detail::exact_finished<float>("exact_sum", on, in, n, detail::finish_sum<detail::element_t<In>>{});
 }
-template <class On, detail::short_summable In, detail::place_for<detail::element_t<In>> Out>
-void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
-    detail::check_inputs(on, n, "exact_sum", in);
-    detail::exact_finish_engine<On>::template into<float>(on, detail::converted<float>(in), n,
-                                                          detail::decayed_output(out),
-                                                          detail::finish_sum<detail::element_t<In>>{}, "exact_sum");
+template <class On, detail::short_summable In, detail::element_count N, detail::place_for<detail::element_t<In>> Out>
+void exact_sum(const On& on, const In& in, const N& n, const Out& out) {
+    detail::exact_finished<float>("exact_sum", on, in, n, detail::finish_sum<detail::element_t<In>>{}, out);
 }
 // The sums of the parts of n complex numbers.
-template <class On, detail::complex_summable In>
-[[nodiscard]] detail::element_t<In> exact_sum(const On& on, const In& in, std::uint64_t n) {
+template <class On, detail::complex_summable In, detail::element_count N>
+[[nodiscard]] detail::element_t<In> exact_sum(const On& on, const In& in, const N& n) {
     using T = detail::complex_part_t<detail::element_t<In>>;
-    detail::check_inputs(on, n, "exact_sum", in);
+    const auto count = detail::engine_count<On>(n, "exact_sum");
+    detail::check_inputs(on, detail::most_of(count), "exact_sum", in);
     const auto part = [&](unsigned which) {
-        return detail::exact_engine<On>::template value<T>(on, n, "exact_sum", detail::complex_parts<T, In>{in, which});
+        return detail::exact_engine<On>::template value<T>(on, count, "exact_sum",
+                                                           detail::complex_parts<T, In>{in, which});
     };
     const T real = part(0);
     return {real, part(1)};
 }
-template <class On, detail::complex_summable In,
+template <class On, detail::complex_summable In, detail::element_count N,
           detail::complex_place_for<detail::complex_part_t<detail::element_t<In>>> Out>
-void exact_sum(const On& on, const In& in, std::uint64_t n, const Out& out) {
+void exact_sum(const On& on, const In& in, const N& n, const Out& out) {
     using T = detail::complex_part_t<detail::element_t<In>>;
-    detail::check_inputs(on, n, "exact_sum", in);
+    const auto count = detail::engine_count<On>(n, "exact_sum");
+    detail::check_inputs(on, detail::most_of(count), "exact_sum", in);
     detail::check_complex_place(on, out, "exact_sum");
     for (const unsigned which : {0u, 1u}) {
-        detail::exact_engine<On>::template into<T>(on, n, detail::part_place(detail::decayed_output(out), which),
+        detail::exact_engine<On>::template into<T>(on, count, detail::part_place(detail::decayed_output(out), which),
                                                    "exact_sum", detail::complex_parts<T, In>{in, which});
     }
 }
@@ -188,8 +212,8 @@ auto exact_sum(const On& on, const Range& range, const Out&... out) {
         range, [&](auto&&... of) { return warpfold::exact_sum(on, of...); }, out...);
 }
 
-// The sum of the n products a[k] * b[k]. Products are exact, also where the format cannot represent them. Of float and
-// double the result is a double.
+// The sum of the n products a[k] * b[k]. Products are exact, also where the format cannot represent them. The result is a
+// double if one input is double, else a float, also of half and bfloat16.
 template <class On, class A, class B, detail::element_count N>
 requires detail::multipliable<A, B>
 [[nodiscard]] detail::product_t<A, B> exact_dot(const On& on, const A& a, const B& b, const N& n) {
@@ -212,24 +236,24 @@ requires(detail::multipliable<A, B>&& detail::place_for<Out, detail::product_t<A
 // The sum of the n products a[k] * b[k] of complex numbers, and of conj(a[k]) * b[k]: of the parts a + ib and c + id the
 // true sums of all a c - b d and a d + b c, of a c + b d and a d - b c. If the parts of one are float, and of the other
 // double, the result has its type.
-template <class On, class A, class B>
+template <class On, class A, class B, detail::element_count N>
 requires detail::complex_multipliable<A, B>
-[[nodiscard]] detail::complex_product_t<A, B> exact_dot(const On& on, const A& a, const B& b, std::uint64_t n) {
+[[nodiscard]] detail::complex_product_t<A, B> exact_dot(const On& on, const A& a, const B& b, const N& n) {
     return detail::complex_dot<false>("exact_dot", on, a, b, n);
 }
-template <class On, class A, class B, class Out>
+template <class On, class A, class B, detail::element_count N, class Out>
 requires(detail::complex_multipliable<A, B>&& detail::complex_product_place<Out, A, B>) void exact_dot(
-    const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
+    const On& on, const A& a, const B& b, const N& n, const Out& out) {
     detail::complex_dot<false>("exact_dot", on, a, b, n, out);
 }
-template <class On, class A, class B>
+template <class On, class A, class B, detail::element_count N>
 requires detail::complex_multipliable<A, B>
-[[nodiscard]] detail::complex_product_t<A, B> exact_vdot(const On& on, const A& a, const B& b, std::uint64_t n) {
+[[nodiscard]] detail::complex_product_t<A, B> exact_vdot(const On& on, const A& a, const B& b, const N& n) {
     return detail::complex_dot<true>("exact_vdot", on, a, b, n);
 }
-template <class On, class A, class B, class Out>
+template <class On, class A, class B, detail::element_count N, class Out>
 requires(detail::complex_multipliable<A, B>&& detail::complex_product_place<Out, A, B>) void exact_vdot(
-    const On& on, const A& a, const B& b, std::uint64_t n, const Out& out) {
+    const On& on, const A& a, const B& b, const N& n, const Out& out) {
     detail::complex_dot<true>("exact_vdot", on, a, b, n, out);
 }
 
@@ -249,8 +273,8 @@ requires(detail::decays<A> || detail::decays<B>) auto exact_dot(const On& on, co
                                                                 const Out&... out) {
     return warpfold::exact_dot(on, detail::decayed(a), detail::decayed(b), n, out...);
 }
-template <class On, class A, class B, class... Out>
-requires(detail::decays<A> || detail::decays<B>) auto exact_vdot(const On& on, const A& a, const B& b, std::uint64_t n,
+template <class On, class A, class B, detail::element_count N, class... Out>
+requires(detail::decays<A> || detail::decays<B>) auto exact_vdot(const On& on, const A& a, const B& b, const N& n,
                                                                  const Out&... out) {
     return warpfold::exact_vdot(on, detail::decayed(a), detail::decayed(b), n, out...);
 }

@@ -3,7 +3,7 @@
 //
 //      strided_view<float> a(data, {rows, columns});                     row-major
 //      strided_view<float> t(data, {columns, rows}, {1, columns});       its transpose
-//      strided_view<const float> m(some_mdspan);                         where the standard library has std::mdspan
+//      strided_view m(some_mdspan);                                      a strided std::mdspan or cuda::std::mdspan
 #pragma once
 
 #include <array>
@@ -13,14 +13,23 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#if __has_include(<mdspan>)
-#include <mdspan>
-#endif
 
 #include "warpfold/detail/check.hpp"
 #include "warpfold/error.hpp"
 
 namespace warpfold {
+
+namespace detail {
+
+// std::mdspan, cuda::std::mdspan and others of their interface, whose elements have strides and are behind a pointer.
+template <class View>
+concept strided_mdspan = requires {
+    typename View::extents_type;
+    requires std::is_same_v<typename View::data_handle_type, typename View::element_type*>;
+    requires View::is_always_strided();
+};
+
+} // namespace detail
 
 // Element (i0, i1, ...) is first[i0 * strides[0] + i1 * strides[1] + ...], of extents[0] * extents[1] * ... elements.
 // Strides count elements, and have any sign: with a stride of 0 all elements along the axis are one. A view of rank 0
@@ -55,19 +64,19 @@ struct strided_view {
     strided_view(T* data, std::initializer_list<std::uint64_t> shape, std::initializer_list<std::int64_t> steps)
         : strided_view(data, std::span<const std::uint64_t>(shape.begin(), shape.size()),
                        std::span<const std::int64_t>(steps.begin(), steps.size())) {}
-#ifdef __cpp_lib_mdspan
-    template <class U, class Extents, class Layout>
-    requires std::is_convertible_v<U (*)[], T (*)[]> strided_view(const std::mdspan<U, Extents, Layout>& view)
+    template <detail::strided_mdspan View>
+    requires std::is_convertible_v<typename View::element_type (*)[], T (*)[]> strided_view(const View& view)
         : first(view.data_handle()) { // NOLINT: converts
-        static_assert(Extents::rank() <= max_rank && std::mdspan<U, Extents, Layout>::is_always_strided());
+        static_assert(View::rank() <= max_rank);
         std::array<std::uint64_t, max_rank> shape{};
-        for (std::size_t d = 0; d < Extents::rank(); ++d) {
-            shape[d] = static_cast<std::uint64_t>(view.extent(d));
-            strides[d] = static_cast<std::int64_t>(view.stride(d));
+        if constexpr (View::rank() != 0) { // else it has no stride()
+            for (std::size_t d = 0; d < View::rank(); ++d) {
+                shape[d] = static_cast<std::uint64_t>(view.extent(d));
+                strides[d] = static_cast<std::int64_t>(view.stride(d));
+            }
         }
-        set({shape.data(), Extents::rank()});
+        set({shape.data(), View::rank()});
     }
-#endif
     // A view of const elements of a view.
     template <class U>
     requires(std::is_same_v<const U, T>) constexpr strided_view(const strided_view<U>& other) // NOLINT: converts
@@ -105,6 +114,9 @@ private:
         }
     }
 };
+
+template <detail::strided_mdspan View>
+strided_view(const View&) -> strided_view<typename View::element_type>;
 
 // A set of axes of an array, in any order. Negative numbers count from the last axis, -1.
 class axes {

@@ -55,6 +55,18 @@ WARPFOLD_HD std::uint64_t integer_bits(A x) {
     }
 }
 
+// A float that rounds to the same half as x: x itself, or the neighbour whose last bit is 1.
+WARPFOLD_HD inline float rounded_to_odd(double x) {
+    const auto nearest = static_cast<float>(x);
+    const auto bits = __builtin_bit_cast(std::uint32_t, nearest);
+    const double back = nearest;
+    if (back == x || back != back) {
+        return nearest;
+    }
+    const bool is_beyond = x < 0 ? back < x : back > x;
+    return __builtin_bit_cast(float, (is_beyond ? bits - 1 : bits) | 1u);
+}
+
 // Integers are taken modulo the size of their type, floating-point numbers are rounded to nearest.
 template <class A>
 WARPFOLD_HD void store_as(element type, char* to, A x) {
@@ -77,7 +89,7 @@ WARPFOLD_HD void store_as(element type, char* to, A x) {
     case element::uint32: return put(static_cast<std::uint32_t>(integer_bits(x)));
     case element::int64:
     case element::uint64: return put(integer_bits(x));
-    case element::float16: return put(half(static_cast<float>(x)));
+    case element::float16: return put(half(rounded_to_odd(static_cast<double>(x))));
     case element::float32: return put(static_cast<float>(x));
     default: return put(static_cast<double>(x));
     }

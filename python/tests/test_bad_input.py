@@ -49,6 +49,16 @@ def test_elements_that_no_call_takes(name):
     (lambda: wf.minmax(GRID, 0, out=(None, np.zeros(3))), ValueError, r"minmax: out has shape \(3,\), and the result \(4,\)"),
     (lambda: wf.minmax(GRID, initial=1), TypeError, "minmax: initial is of type int"),
     (lambda: wf.minmax(GRID, where=GRID > 1), ValueError, "minmax: with `where`, `initial` is needed"),
+    (lambda: wf.sum(GRID, axis=1.5), TypeError, "axis is 1.5, of type float"),
+    (lambda: wf.sum(GRID, axis=(0, "a")), TypeError, "axis is .*, of type tuple"),
+    (lambda: wf.sum(GRID, axis=2**70), np.exceptions.AxisError, "axis 1180591620717411303424 is out of bounds"),
+    (lambda: wf.cumsum(GRID, axis="a"), TypeError, "axis is 'a', of type str"),
+    (lambda: wf.cumsum(GRID, axis=2**70), np.exceptions.AxisError, "axis 1180591620717411303424 is out of bounds"),
+    (lambda: wf.bincount([1, 2], minlength=1.5), TypeError, "bincount: minlength is of type float"),
+    (lambda: wf.gaussian_blur(GRID, "a"), TypeError, "gaussian_blur: sigma is 'a'"),
+    (lambda: wf.gaussian_blur(GRID, 1, truncate=[1]), TypeError, r"gaussian_blur: .* truncate \[1\]"),
+    (lambda: wf.histogramdd(GRID, range=True), TypeError, "histogramdd: range is of type bool"),
+    (lambda: wf.histogramdd(GRID, range=[1, 2, 3, 4]), ValueError, "histogramdd: range has 1 for a coordinate"),
     (lambda: wf.minmax(GRID[:0]), ValueError, r"minmax: zero-size array .* \(0, 4\)"),
 ])
 def test_arguments_at_fault(call, error, text):

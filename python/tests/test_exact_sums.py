@@ -40,6 +40,59 @@ def test_exact_dot_products(array):
     assert wf.exact_dot(array, np.ones_like(array)) == wf.exact_sum(array)
 
 
+def nearest_half(exact):
+    """The float16 nearest to a fraction, ties to even."""
+    if abs(exact) >= 65520:
+        return np.float16(math.copysign(math.inf, exact))
+    step = Fraction(2) ** max(math.frexp(float(exact))[1] - 11, -24)
+    return np.float16(float(round(exact / step) * step))
+
+
+@given(arrays(types=[np.dtype(np.float16)], max_dims=2))
+def test_exact_sums_of_halves(array):
+    if np.isfinite(array).all():
+        for ours, line in ((wf.exact_sum(array), array), *zip(np.atleast_1d(wf.exact_sum(array, axis=-1)), array)) if array.ndim == 2 \
+                else ((wf.exact_sum(array), array),):
+            assert_same(ours, nearest_half(sum(map(Fraction, line.ravel().tolist()), Fraction(0))))
+
+
+def test_exact_sums_of_halves_are_rounded_once():
+    # A sum in float32 would lose the last element, and the result would be 1.
+    near = np.array([1, 2.0**-11, 2.0**-24], np.float16)
+    assert_same(wf.exact_sum(near), np.float16(1 + 2.0**-10))
+    assert_same(wf.exact_sum(-near[::-1]), np.float16(-1 - 2.0**-10))
+    # The sum of these is next to the middle of two halves, and its float32 is the middle.
+    assert_same(wf.exact_sum(np.array([2048, 1, 2.0**-24], np.float16)), np.float16(2050))
+    assert_same(wf.exact_sum(np.array([2048, 1], np.float16)), np.float16(2048))
+    assert_same(wf.exact_sum(np.array([60000, 60000, -60000], np.float16)), np.float16(60000))
+    assert_same(wf.exact_sum(np.array([60000, 60000], np.float16)), np.float16(np.inf))
+    assert np.isnan(wf.exact_sum(np.array([np.inf, -np.inf], np.float16)))
+    assert_same(wf.exact_sum(np.zeros(0, np.float16)), np.float16(0))
+    out = np.zeros((1, 2), np.float16)
+    assert wf.exact_sum(near.reshape(3, 1).repeat(2, 1), axis=0, keepdims=True, out=out) is out
+    assert (out == 1 + 2.0**-10).all()
+
+
+@pytest.mark.parametrize("types", [(a, b) for a in (np.float16, np.float32, np.float64) for b in (np.float16, np.float32, np.float64)])
+def test_exact_dots_of_mixed_types(types):
+    draw = np.random.default_rng(3)
+    a, b = (draw.normal(0, 100, 57).astype(t)[::s] for t, s in zip(types, (1, -1)))
+    exact = sum((Fraction(float(x)) * Fraction(float(y)) for x, y in zip(a, b)), Fraction(0))
+    ours = wf.exact_dot(a, b)
+    assert ours.dtype == np.result_type(*types, np.float32)
+    if ours.dtype == np.float64:
+        assert ours == float(exact)
+    else:
+        assert all(abs(Fraction(float(ours)) - exact) <= abs(Fraction(float(np.nextafter(ours, end))) - exact)
+                   for end in np.float32([-np.inf, np.inf]))
+
+
+def test_exact_dots_of_complex_numbers_of_two_types():
+    a, b = np.array([1 + 2j, 3 - 1j], np.complex64), np.array([2 - 1j, 1e-20 + 5j])
+    assert_same(wf.exact_dot(a, b), wf.exact_dot(a.astype(complex), b))
+    assert_same(wf.exact_dot(b, a), wf.exact_dot(b, a.astype(complex)))
+
+
 @given(with_axis(arrays(types=[np.dtype(np.float32), np.dtype(np.float64)], max_side=6)), st.booleans())
 def test_exact_sums_along_axes(drawn, keepdims):
     array, axis = drawn
@@ -187,7 +240,7 @@ def test_exact_sums_of_long_arrays():
 
 
 @pytest.mark.parametrize("call, error", [
-    (lambda: wf.exact_sum(np.zeros(3, np.float16)), TypeError),
+    (lambda: wf.exact_mean(np.zeros(3, np.float16)), TypeError),
     (lambda: wf.exact_sum([1, 2]), TypeError),
     (lambda: wf.exact_dot(np.zeros(3), np.zeros(4)), ValueError),
     (lambda: wf.exact_dot(np.zeros((2, 2)), np.zeros((2, 3))), ValueError),
@@ -198,7 +251,7 @@ def test_exact_sums_of_long_arrays():
     (lambda: wf.exact_sum(np.zeros(2, complex), out=np.zeros(1, complex)), ValueError),
     (lambda: wf.exact_sum(np.zeros(2, complex), out=np.broadcast_to(np.complex128(), ())), ValueError),
     (lambda: wf.exact_sum([[1.0, 2.0], [3.0]]), ValueError),
-    (lambda: wf.exact_dot(np.zeros(3), np.zeros(3, np.float32)), TypeError),
+    (lambda: wf.exact_dot(np.zeros(3), [1, 2, 3]), TypeError),
     (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(3)), TypeError),
     (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(4, complex)), ValueError),
     (lambda: wf.exact_sum(np.zeros(3, np.clongdouble)), TypeError),

@@ -12,7 +12,7 @@ import pytest
 
 import gpu_check
 import warpfold as wf
-from device_values import RUNTIME, DeviceValues, check
+from device_values import RUNTIME, ByDLPack, DeviceValues, check
 from support import NAMES, assert_same, outcome, tolerance_of
 
 pytestmark = pytest.mark.skipif(os.environ.get("WARPFOLD_DEVICE") != "softgpu", reason="needs the software GPU")
@@ -165,6 +165,56 @@ def test_results_are_of_the_package_and_on_its_stream(request, package, stream, 
     counts, edges = wf.histogram(array, 3)
     assert isinstance(counts, kind) and counts.done().tolist() == [4, 4, 4] and len(edges.done()) == 4
     assert all(isinstance(x, kind) for x in wf.minmax(array))
+
+
+class NumbaArray(DeviceValues):
+    """Like a device array of Numba."""
+
+
+class JaxArray(ByDLPack):
+    """Like an array of JAX: it exports DLPack."""
+
+
+@pytest.fixture
+def others(monkeypatch, stream):
+    """Numba and JAX: what they make of results. Both look at the results when these are enqueued, and not later."""
+    def numba_array(ours, sync):
+        assert not sync and ours.stream == stream
+        array = object.__new__(NumbaArray)
+        array.base, array.stream, array.host = ours, stream, ours.to_host()
+        return array
+
+    def jax_array(ours):
+        ours.to_host()
+        return JaxArray(ours)
+
+    cuda = types.ModuleType("numba.cuda")
+    cuda.as_cuda_array = numba_array
+    jax = types.ModuleType("jax")
+    jax.dlpack = types.SimpleNamespace(from_dlpack=jax_array)
+    for name, module in (("numba.cuda", cuda), ("jax", jax), ("jaxlib", types.ModuleType("jaxlib"))):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(NumbaArray, "__module__", "numba.cuda.cudadrv.devicearray")
+    monkeypatch.setattr(JaxArray, "__module__", "jaxlib._jax")
+
+
+@pytest.mark.parametrize("kind, make", [(NumbaArray, lambda x, stream: NumbaArray(x, stream=stream)),
+                                        (JaxArray, lambda x, stream: JaxArray(wf.max(DeviceValues(x[None]), axis=0)))])
+def test_results_of_numba_and_jax(others, stream, kind, make):
+    def values(x):
+        assert isinstance(x, kind)
+        return x.host if kind is NumbaArray else x.array.to_host()
+
+    numbers = np.repeat(np.arange(6, dtype=np.float32), 2).reshape(3, 4)
+    array = make(numbers, stream)
+    for axis in (None, 0, 1):
+        assert_same(values(wf.sum(array, axis=axis))[()], np.sum(numbers, axis=axis))
+    assert_same(values(wf.cumsum(array, 1)), np.cumsum(numbers, 1))
+    for ours, expected in zip(wf.histogram(array, 3), np.histogram(numbers, 3)):
+        assert_same(values(ours), expected)
+    assert_same(values(wf.select(array, numbers > 1)), numbers[numbers > 1])
+    assert_same(values(wf.unique_consecutive(array)), np.arange(6, dtype=np.float32))
+    assert_same(values(wf.unique_consecutive(make(numbers[0, ::2], stream))), np.arange(2, dtype=np.float32))
 
 
 @pytest.mark.parametrize("package", ["torch", "torch_of_compile", "cupy"])

@@ -197,8 +197,11 @@ def test_bits_do_not_depend_on_the_run():
 @pytest.mark.parametrize("name", wf.__all__)
 def test_functions_have_types_and_docstrings(name):
     function = getattr(wf, name)
-    assert inspect.getdoc(function)
     signature = inspect.signature(function)
+    _, *sections = re.split(r"\n(Parameters|Returns|Raises)\n-+\n", inspect.getdoc(function))
+    assert sections[::2] == ["Parameters", "Returns", "Raises"]
+    entries = re.findall(r"^(\w.*?) : ", sections[1], re.MULTILINE)
+    assert ", ".join(entries).split(", ") == list(signature.parameters)
     assert signature.return_annotation is not inspect.Signature.empty
     assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
 

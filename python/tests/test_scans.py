@@ -209,3 +209,12 @@ def test_the_functions_of_numpys_names_are_scans():
 ])
 def test_errors_in_general(call, error):
     assert outcome(call) is error
+
+
+def test_conversions_to_float16_round_once():
+    """Numbers whose float32 is in the middle of two halves, and they are not."""
+    near = 1 + 2.0**-11
+    numbers = np.array([near + 2.0**-40, -near - 2.0**-40, near - 2.0**-40, near, 65519.999999, 65520, 2.0**-25 * (1 + 2.0**-30), 2.0**-25,
+                        1e-300, -1e300, np.inf, np.nan])
+    with np.errstate(over="ignore"):
+        assert_same(wf.cumsum(numbers[:, None], axis=1, dtype=np.float16).ravel(), numbers.astype(np.float16))

@@ -44,16 +44,24 @@ def _scalar_or_array(result: NumPyArray) -> Any:
     return result[()] if result.ndim == 0 else result
 
 
+def from_dlpack_of(x: Any) -> Callable[[Any], Any] | None:
+    """What makes an array of the package of `x` from one that exports DLPack; None if there is no such function."""
+    package: Any = sys.modules.get(type(x).__module__.partition(".")[0])
+    if getattr(package, "__name__", "") == "jaxlib":  # the classes of JAX's arrays
+        package = sys.modules["jax"].dlpack
+    found: Callable[[Any], Any] | None = getattr(package, "from_dlpack", None)
+    return found
+
+
 def _from_dlpack(x: Any, call: str, name: str) -> Source:
     device = x.__dlpack_device__()
     if device[0] not in HOST_MEMORY:
         raise TypeError(f"{call}: {name} is not in host memory (DLPack device type {int(device[0])})")
-    package = sys.modules.get(type(x).__module__.partition(".")[0])
     try:
         array = np.from_dlpack(x)
-    except (RuntimeError, BufferError) as error:
+    except (RuntimeError, BufferError, ValueError) as error:
         raise TypeError(f"{call}: {name} cannot be read by DLPack: {error}") from None
-    return Source(array, getattr(package, "from_dlpack", _scalar_or_array))
+    return Source(array, from_dlpack_of(x) or _scalar_or_array)
 
 
 def _from_sequence(x: Any, call: str, name: str) -> NumPyArray:
@@ -147,6 +155,13 @@ def fold_type(dtype: np.dtype[Any]) -> int:
     return FLOAT64 if dtype.itemsize == 8 else FLOAT32
 
 
+def _no_axis(axis: Any, ndim: int) -> Exception:
+    """The error of an axis that is no integer, or none that NumPy takes."""
+    if isinstance(axis, int):
+        return np.exceptions.AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
+    return TypeError(f"axis is {axis!r}, of type {type(axis).__name__}; axes are integers")
+
+
 def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Axes from 0 on, in increasing order. Raises AxisError, TypeError, and ValueError for an axis given twice."""
     if axis is None:
@@ -155,6 +170,8 @@ def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
         return ()
     try:
         return tuple(sorted(normalize_axis_tuple(axis, ndim)))
+    except (TypeError, OverflowError):
+        raise _no_axis(axis, ndim) from None
     except ValueError as error:
         if isinstance(error, np.exceptions.AxisError):
             raise
@@ -163,7 +180,10 @@ def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
 
 def one_axis(axis: int, ndim: int) -> int:
     """An axis from 0 on. Raises AxisError, or TypeError if it is no integer."""
-    return int(normalize_axis_index(axis, ndim))
+    try:
+        return int(normalize_axis_index(axis, ndim))
+    except (TypeError, OverflowError):
+        raise _no_axis(axis, ndim) from None
 
 
 def axes_last(array: Array, axes: Sequence[int]) -> Array:

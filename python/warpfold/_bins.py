@@ -34,7 +34,10 @@ def least_bins(dtype: np.dtype[Any], shape: tuple[int, ...], minlength: Any) -> 
         raise TypeError(f"bincount: x has dtype {dtype}; accepted are bool and integers that fit int64")
     if len(shape) != 1:
         raise ValueError(f"bincount: x has shape {shape}, and must have one axis")
-    least = operator.index(minlength)
+    try:
+        least = operator.index(minlength)
+    except TypeError:
+        raise TypeError(f"bincount: minlength is of type {type(minlength).__name__}, and must be an integer") from None
     if least < 0:
         raise ValueError("bincount: minlength must not be negative")
     return least

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype, describe
 from ._calls import Call, call_of
+from ._docstrings import documented_as
 
 MODES = {"same": 0, "full": 1, "valid": 2}  # warpfold::outputs
 
@@ -88,8 +89,12 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
         return _correlate(call, left, right, finite_mask(call, v, "v", right), mode, True, False)
 
 
+@documented_as(convolve)
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    """Cross-correlation of two arrays of one axis, as `numpy.correlate`; see `convolve`."""
+    """Cross-correlation of two arrays of one axis, as `numpy.correlate`.
+
+    Sums and types are those of `convolve`.
+    """
     with call_of("correlate", a) as call:
         left, right = _operands(call, v, mode, False)
         if right.size > left.size:

@@ -9,14 +9,19 @@ import numpy as np
 from ._arrays import Array, axes_last, axes_of, describe, describe_optional, one_axis
 from ._calls import call_of, of_whole_arrays
 from ._complex import Complex, is_complex
+from ._docstrings import documented_as
 from ._reductions import Axis, _kept, _shape
 
 MEAN, VARIANCE, NORM = range(3)  # `moment` in python/src/calls.hpp
 
 
-def _check(array: Array, name: str, argument: str) -> None:
-    if array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise TypeError(f"{name}: {argument} has dtype {array.dtype}; accepted are float32, float64, complex64 and complex128")
+HALF: np.dtype[Any] = np.dtype(np.float16)
+
+
+def _check(array: Array, name: str, argument: str, also: str = "") -> None:
+    if array.dtype.kind != "f" or (array.dtype == HALF and not also):
+        raise TypeError(f"{name}: {argument} has dtype {array.dtype}; accepted are {also}float32, float64, complex64 and "
+                        "complex128")
 
 
 @of_whole_arrays
@@ -25,7 +30,7 @@ def exact_sum(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = N
 
     Parameters
     ----------
-    a : array of float32, float64, complex64 or complex128
+    a : array of float16, float32, float64, complex64 or complex128
         Of any shape and strides. Complex arrays are in host memory, or CuPy's or PyTorch's.
     axis : int, tuple of int or None
         The axes that are reduced; None: all.
@@ -51,10 +56,16 @@ def exact_sum(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = N
         numbers = Complex(a, "exact_sum", "a")
         return numbers.joined(exact_sum(numbers.real, axis, keepdims), exact_sum(numbers.imag, axis, keepdims), out)
     with call_of("exact_sum", a) as call:
-        _check(call.array, "exact_sum", "a")
-        axes = axes_of(axis, call.array.ndim)
-        target = call.results(out, _shape(call.array, axes, keepdims), call.array.dtype)
-        call.engine.exact_sum(describe(axes_last(call.array, axes)), describe(_kept(target.array, axes, keepdims)))
+        array = call.array
+        _check(array, "exact_sum", "a", "float16, ")
+        axes = axes_of(axis, array.ndim)
+        target = call.results(out, _shape(array, axes, keepdims), array.dtype)
+        result = sums = _kept(target.array, axes, keepdims)
+        if array.dtype == HALF:  # sums below 2**29 are exact in float64, larger ones infinite in float16
+            array, sums = call.copied(array, np.float64), call.empty(result.shape, np.float64)
+        call.engine.exact_sum(describe(axes_last(array, axes)), describe(sums))
+        if sums is not result:
+            call.copy(sums, result)
         return target.finish()
 
 
@@ -74,8 +85,8 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    a, b : array of float32, float64, complex64 or complex128
-        Both of one type, and of one length along the axis. The other axes broadcast, as in `numpy.vecdot`.
+    a, b : array of float16, float32, float64, complex64 or complex128
+        Both real or both complex, and of one length along the axis. The other axes broadcast, as in `numpy.vecdot`.
     axis : int
         The axis of each array that is summed.
     out : array, optional
@@ -84,14 +95,14 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
     Returns
     -------
     array or scalar
-        `out` if it is given, else of the type of `a`. Complex numbers are not conjugated, as in `numpy.dot`;
+        `out` if it is given, else of the wider type, at least float32. Complex numbers are not conjugated, as in `numpy.dot`;
         `exact_dot(a.conj(), b)` is that of `numpy.vdot`. Each part is the true sum of its 2 n products, rounded once; copies
         of both arrays are made.
 
     Raises
     ------
     TypeError
-        For another type, and for two types.
+        For another type, and for real and complex numbers.
     numpy.exceptions.AxisError, ValueError
         For an axis that an array does not have; for shapes that do not fit, also that of `out`.
     """
@@ -99,13 +110,13 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
         return _complex_dot(a, b, axis, out)
     with call_of("exact_dot", a) as call:
         left, right = call.array, call.operand(b, "b")
-        _check(left, "exact_dot", "a")
-        _check(right, "exact_dot", "b")
-        if left.dtype != right.dtype:
-            raise TypeError(f"exact_dot: a has dtype {left.dtype}, and b {right.dtype}")
+        _check(left, "exact_dot", "a", "float16, ")
+        _check(right, "exact_dot", "b", "float16, ")
+        dtype = np.result_type(left.dtype, right.dtype, np.float32)
+        left, right = call.cast(left, dtype), call.cast(right, dtype)
         left, right = (axes_last(x, (one_axis(axis, x.ndim),)) for x in (left, right))
         shape = _shape_of_dots(left.shape, right.shape, axis)
-        target = call.results(out, shape, left.dtype)
+        target = call.results(out, shape, dtype)
         left, right = (call.broadcast(x, (*shape, x.shape[-1])) for x in (left, right))
         call.engine.exact_dot(describe(left), describe(right), describe(target.array))
         return target.finish()
@@ -115,8 +126,6 @@ def _complex_dot(a: Any, b: Any, axis: int, out: Any) -> Any:
     if not (is_complex(a) and is_complex(b)):
         raise TypeError("exact_dot: one of a and b is complex, the other is not")
     left, right = (Complex(x, "exact_dot", name).lines(axis) for x, name in ((a, "a"), (b, "b")))
-    if left.dtype != right.dtype:
-        raise TypeError(f"exact_dot: a has dtype {left.dtype}, and b {right.dtype}")
     _shape_of_dots(left.shape, right.shape, axis)
     numbers = left.interleaved(left.real, left.imag)
     return left.joined(exact_dot(numbers, right.interleaved(right.real, -right.imag)),
@@ -141,21 +150,31 @@ def _moment(name: str, which: int, a: Any, axis: Axis, keepdims: bool, out: Any,
         return target.finish()
 
 
+@documented_as(exact_sum)
 def exact_mean(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None) -> Any:
     """The true mean of the elements over axes, rounded once: the same bits on every machine and for every order.
 
-    Parameters and errors are those of `exact_sum`. NaN of no elements, without a warning. Of complex numbers each part is the
-    true mean of the parts, rounded once.
+    NaN of no elements, without a warning. Of complex numbers each part is the true mean of the parts, rounded once.
     """
     return _moment("exact_mean", MEAN, a, axis, keepdims, out)
 
 
+@documented_as(exact_sum)
 def exact_var(a: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, out: Any = None) -> Any:
     """The true variance of the elements over axes, rounded once: the sum of squared distances from the true mean, divided by the
     number of elements less `ddof`.
 
-    Of complex numbers it is a real number. NaN for an infinity or a NaN, and if there are `ddof` elements or fewer, without a
-    warning. Other parameters and errors are those of `exact_sum`; `ddof` is an integer from 0 on.
+    NaN for an infinity or a NaN, and if there are `ddof` elements or fewer, without a warning.
+
+    Parameters
+    ----------
+    ddof : int
+        What the divisor is less than the number of elements, from 0 on.
+
+    Returns
+    -------
+    array or scalar
+        `out` if it is given, else of the type of `a`, of complex numbers that of their parts.
     """
     if isinstance(ddof, bool) or not isinstance(ddof, (int, np.integer)):
         raise TypeError(f"exact_var: ddof is of type {type(ddof).__name__}, and must be an integer")
@@ -164,11 +183,11 @@ def exact_var(a: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, 
     return _moment("exact_var", VARIANCE, a, axis, keepdims, out, int(ddof))
 
 
+@documented_as(exact_var)
 def exact_norm(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None) -> Any:
     """The square root of the true sum of the squared magnitudes over axes, rounded once.
 
-    It neither overflows nor underflows in between. Of complex numbers it is a real number. Parameters and errors are those of
-    `exact_sum`.
+    It neither overflows nor underflows in between.
     """
     return _moment("exact_norm", NORM, a, axis, keepdims, out)
 

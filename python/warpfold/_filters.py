@@ -12,6 +12,7 @@ import numpy as np
 from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype, describe
 from ._calls import Call, call_of
 from ._convolve import MODES, finite_mask
+from ._docstrings import documented_as
 
 BORDERS = {"zero": 0, "clamp": 1, "mirror": 2, "reflect": 3, "wrap": 4}  # warpfold::border
 
@@ -103,8 +104,12 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Any:
         return _correlate(call, a, mask, finite_mask(call, by, name, mask), mode, leads, True)
 
 
+@documented_as(convolve2d)
 def correlate2d(in1: Any, in2: Any, mode: str = "full") -> Any:
-    """Cross-correlation of two arrays of two axes, as `scipy.signal.correlate2d` with zeros outside; see `convolve2d`."""
+    """Cross-correlation of two arrays of two axes, as `scipy.signal.correlate2d` with zeros outside.
+
+    Sums and types are those of `convolve2d`.
+    """
     with call_of("correlate2d", in1, "in1") as call:
         a, mask = _images(call, in2, mode)
         by, name, turned = in2, "in2", _is_first_smaller(call, a, mask, mode)
@@ -245,13 +250,12 @@ def _gaussian(sigma: float, truncate: float) -> NumPyArray:
     return np.asarray(weights / weights.sum())
 
 
+@documented_as(separable_filter)
 def gaussian_blur(a: Any, sigma: float | tuple[float, float], truncate: float = 4.0, border: str = "reflect") -> Any:
     """Images blurred by a Gaussian, as `scipy.ndimage.gaussian_filter` along the last two axes.
 
     Parameters
     ----------
-    a, border
-        As for `separable_filter`.
     sigma : float or (float, float)
         Standard deviation in elements, down and across; 0 leaves an axis as it is.
     truncate : float
@@ -268,6 +272,8 @@ def gaussian_blur(a: Any, sigma: float | tuple[float, float], truncate: float = 
         As for `separable_filter`; for a negative or infinite `sigma` or `truncate`.
     """
     pair = sigma if isinstance(sigma, Sequence) else (sigma, sigma)
+    if not all(np.ndim(x) == 0 and np.asarray(x).dtype.kind in "biuf" for x in (*pair, truncate)):
+        raise TypeError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are numbers, sigma one or two")
     if len(pair) != 2 or not all(math.isfinite(x) and x >= 0 for x in (*pair, truncate)):
         raise ValueError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are finite and not negative, "
                          "sigma one number or two")

@@ -13,6 +13,7 @@ import numpy as np
 from ._arrays import Array, NumPyArray, describe, describe_optional
 from ._bins import MOST_BINS, _comparable, _weights
 from ._calls import ADD, MULTIPLY, Call, call_of
+from ._docstrings import documented_as
 from ._reductions import _extremes
 
 
@@ -101,8 +102,14 @@ def _grid(call: Call, columns: list[Array], bins: Any, range: Any, density: bool
             raise ValueError(f"{name}: bins has {len(bins)} elements, and points {len(columns)} coordinates")
     except TypeError:
         bins = [bins] * len(columns)
-    if range is not None and len(range) != len(columns):
-        raise ValueError(f"{name}: range has {len(range)} elements, and points {len(columns)} coordinates")
+    if range is not None:
+        if not hasattr(range, "__len__"):
+            raise TypeError(f"{name}: range is of type {type(range).__name__}, and must be a pair for each coordinate")
+        if len(range) != len(columns):
+            raise ValueError(f"{name}: range has {len(range)} elements, and points {len(columns)} coordinates")
+        for limits in range:
+            if limits is not None and np.shape(limits) != (2,):
+                raise ValueError(f"{name}: range has {limits!r} for a coordinate, and must have (lower, upper) or None")
     chosen = _weights(call, weights, (columns[0].size,), "points")
     ranges = [None] * len(columns) if range is None else range
     edges = [_edges_of(call, *of) for of in zip(columns, bins, ranges)]
@@ -201,11 +208,26 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
                      weights)
 
 
+@documented_as(histogramdd)
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None,
                 weights: Any = None) -> tuple[Any, Any, Any]:
     """Counts of points in two dimensions, as `numpy.histogram2d`: `(hist, x_edges, y_edges)`.
 
-    `bins` is a number or the edges for both axes, or a pair of such. Other parameters and errors are those of `histogramdd`.
+    Parameters
+    ----------
+    x, y : array of one axis
+        Integers or floating-point numbers, the coordinates of the points. Points with a NaN or outside all bins are not counted.
+    bins : int, array, or pair of int or arrays
+        A number of bins of equal width or the edges, for both axes or for each.
+    range : pair of (lower, upper) or None, optional
+        Of bins of equal width; by default the extremes of each coordinate.
+
+    Returns
+    -------
+    hist : array of float64
+        With an axis for `x` and one for `y`.
+    x_edges, y_edges : array
+        The edges of the bins. Bins are closed below and open above, the last one is closed.
     """
     try:
         pair = len(bins) in (1, 2)

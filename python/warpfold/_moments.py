@@ -12,7 +12,8 @@ from ._arrays import (FLOAT32, FLOAT64, Array, Shaped, axes_last, axes_of, check
                       length_of, read_scalar)
 from ._calls import DIVIDE, MAXIMUM, SUBTRACT, Call, call_of, of_whole_arrays
 from ._complex import Complex, is_complex
-from ._reductions import NO_VALUE, SUM, Axis, _chosen, _fold, _kept, _mask, _shape
+from ._docstrings import documented_as
+from ._reductions import NO_VALUE, SUM, Axis, _chosen, _fold, _kept, _mask, _shape, sum
 
 PARTS: dict[np.dtype[Any], np.dtype[Any]] = {np.dtype(np.complex64): np.dtype(np.float32),
                                              np.dtype(np.complex128): np.dtype(np.float64)}
@@ -72,12 +73,19 @@ def _part_type(dtype: Any, call: str) -> Any:
 
 
 @of_whole_arrays
+@documented_as(sum)
 def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
     """Arithmetic mean over axes, as `numpy.mean`.
 
-    Integers and bool are averaged in float64, float16 in float32. `dtype` is a floating-point type. Of complex numbers the
-    parts are averaged, and `dtype` is a complex type; their arrays are in host memory, or CuPy's or PyTorch's. A mean of no
-    elements is NaN, with a RuntimeWarning. Other parameters and errors are those of `sum`.
+    Integers and bool are averaged in float64, float16 in float32, of complex numbers the parts. A mean of no elements is NaN,
+    with a RuntimeWarning.
+
+    Parameters
+    ----------
+    a : array
+        bool, integers, floating-point or complex numbers. Complex ones are in host memory, or CuPy's or PyTorch's.
+    dtype : dtype, optional
+        The type of the results: a floating-point type, of complex numbers a complex one. By default that of `a`, or float64.
     """
     if is_complex(a):
         numbers = Complex(a, "mean", "a")
@@ -145,14 +153,24 @@ def _var(a: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool, 
 
 
 @of_whole_arrays
+@documented_as(mean)
 def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
         where: Any = True, mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:
     """Variance over axes, as `numpy.var`: the sum of squared deviations from the mean, divided by the number of elements
     less `ddof`.
 
-    Two passes on the host, one on a GPU. The variance of complex numbers is the sum of those of the parts, a real number; it
-    takes no `dtype`. `mean` gives the means, in the shape that they have with `keepdims`; `correction` is another name of `ddof`.
-    Other parameters and errors are those of `mean`.
+    Two passes on the host, one on a GPU. The variance of complex numbers is the sum of those of the parts, a real number.
+
+    Parameters
+    ----------
+    dtype : dtype, optional
+        The type of the results, a floating-point type; none for complex numbers. By default that of `a`, or float64.
+    ddof : float
+        What the divisor is less than the number of elements.
+    mean : array, optional
+        The means, in the shape that they have with `keepdims`.
+    correction : float, optional
+        Another name of `ddof`.
     """
     if correction is not NO_VALUE:
         if ddof != 0:

@@ -10,6 +10,7 @@ import numpy as np
 from ._arrays import (Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional, fold_type, length_of,
                       one_axis, read_scalar)
 from ._calls import EQUAL, NOT_EQUAL, Call, call_of, of_whole_arrays
+from ._docstrings import documented_as
 
 SUM, PRODUCT, MINIMUM, MAXIMUM = range(4)  # `operation` in python/src/calls.hpp
 OPERATIONS = {"sum": SUM, "prod": PRODUCT, "min": MINIMUM, "max": MAXIMUM}
@@ -136,7 +137,7 @@ def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
     a : array
         bool, integers, float16, float32 or float64, of any strides.
     axis : int, tuple of int or None
-        The axes that are summed; None: all.
+        The axes that are reduced; None: all.
     dtype : dtype, optional
         The type of the results. By default int64 for signed integers and bool, uint64 for unsigned ones, else that of `a`.
     out : array, optional
@@ -164,9 +165,16 @@ def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
 
 
 @of_whole_arrays
+@documented_as(sum)
 def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
          initial: Any = NO_VALUE, where: Any = True) -> Any:
-    """Product of elements over axes, as `numpy.prod`. Parameters, results and errors are those of `sum`."""
+    """Product of elements over axes, as `numpy.prod`, in the types of `sum`.
+
+    Parameters
+    ----------
+    initial : scalar, optional
+        A value that is multiplied.
+    """
     return _accumulate("prod", PRODUCT, a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -189,20 +197,37 @@ def _extreme(name: str, op: int, a: Any, axis: Axis, out: Any, keepdims: bool, i
 
 
 @of_whole_arrays
+@documented_as(sum)
 def min(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE,
         where: Any = True) -> Any:
     """Smallest element over axes, as `numpy.min`. A NaN among the elements gives NaN.
 
-    Parameters and errors are those of `sum`, without `dtype`. No elements raise ValueError, unless there is an `initial`;
-    `where` needs one.
+    Parameters
+    ----------
+    initial : scalar, optional
+        A value that takes part; needed with `where`.
+
+    Returns
+    -------
+    array or scalar
+        `out` if it is given, else an array of the kind and type of `a`.
+
+    Raises
+    ------
+    TypeError
+        For another type of elements.
+    numpy.exceptions.AxisError, ValueError
+        For an axis that `a` does not have, or that is given twice; for an `out` of another shape; without `initial` for no
+        elements and for `where`.
     """
     return _extreme("min", MINIMUM, a, axis, out, keepdims, initial, where)
 
 
 @of_whole_arrays
+@documented_as(min)
 def max(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE,
         where: Any = True) -> Any:
-    """Largest element over axes, as `numpy.max`; see `min`."""
+    """Largest element over axes, as `numpy.max`. A NaN among the elements gives NaN."""
     return _extreme("max", MAXIMUM, a, axis, out, keepdims, initial, where)
 
 
@@ -216,18 +241,17 @@ def _pair(given: Any, argument: str) -> tuple[Any, Any]:
 
 
 @of_whole_arrays
+@documented_as(min)
 def minmax(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None, initial: Any = NO_VALUE,
            where: Any = True) -> tuple[Any, Any]:
     """Smallest and largest elements over axes: `(min(a, axis), max(a, axis))`. Over all axes of an array without gaps in one pass.
 
     Parameters
     ----------
-    a, axis, keepdims, where
-        As of `min`; `where` needs `initial`.
     out : tuple of two arrays, optional
         Where the smallest and the largest elements go. One of them may be None, for a new array.
     initial : tuple of two scalars, optional
-        The largest value of the smallest elements, and the smallest value of the largest ones.
+        The largest value of the smallest elements, and the smallest value of the largest ones; needed with `where`.
 
     Returns
     -------
@@ -276,20 +300,36 @@ def _test(name: str, every: bool, a: Any, axis: Axis, out: Any, keepdims: bool, 
 
 
 @of_whole_arrays
+@documented_as(sum)
 def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Whether an element is not zero, over axes, as `numpy.any`. Parameters and errors are those of `sum`."""
+    """Whether an element is not zero, over axes, as `numpy.any`. Results are bool."""
     return _test("any", False, a, axis, out, keepdims, where)
 
 
 @of_whole_arrays
+@documented_as(sum)
 def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Whether no element is zero, over axes, as `numpy.all`. Parameters and errors are those of `sum`."""
+    """Whether no element is zero, over axes, as `numpy.all`. Results are bool."""
     return _test("all", True, a, axis, out, keepdims, where)
 
 
 @of_whole_arrays
+@documented_as(sum)
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """Number of elements that are not zero, over axes, as `numpy.count_nonzero`."""
+    """Number of elements that are not zero, over axes, as `numpy.count_nonzero`.
+
+    Returns
+    -------
+    array or scalar
+        int64, an array of the kind of `a`.
+
+    Raises
+    ------
+    TypeError
+        For another type of elements.
+    numpy.exceptions.AxisError, ValueError
+        For an axis that `a` does not have, or that is given twice.
+    """
     with call_of("count_nonzero", a) as call:
         axes = axes_of(axis, call.array.ndim)
         target = call.results(None, _shape(call.array, axes, keepdims), np.intp)
@@ -316,17 +356,41 @@ def _arg(name: str, smallest: bool, a: Any, axis: int | None, out: Any, keepdims
 
 
 @of_whole_arrays
+@documented_as(sum)
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """Index of the smallest element along an axis, or in the flattened array, as `numpy.argmin`.
 
-    The first of equal elements; the first NaN if there is one. Results are int64.
+    The first of equal elements; the first NaN if there is one.
+
+    Parameters
+    ----------
+    axis : int or None
+        The axis; None: the flattened array.
+    out : array, optional
+        Where results go, in the results' shape; of int64, or a type that converts to it.
+
+    Returns
+    -------
+    array or scalar
+        `out` if it is given, else int64, an array of the kind of `a`.
+
+    Raises
+    ------
+    TypeError
+        For another type of elements, or of `out`.
+    numpy.exceptions.AxisError, ValueError
+        For an axis that `a` does not have, for results of no elements, and for an `out` of another shape.
     """
     return _arg("argmin", True, a, axis, out, keepdims)
 
 
 @of_whole_arrays
+@documented_as(argmin)
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-    """Index of the largest element, as `numpy.argmax`; see `argmin`."""
+    """Index of the largest element along an axis, or in the flattened array, as `numpy.argmax`.
+
+    The first of equal elements; the first NaN if there is one.
+    """
     return _arg("argmax", False, a, axis, out, keepdims)
 
 

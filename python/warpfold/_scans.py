@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arrays import Array, NumPyArray, axes_last, check_choice, describe, describe_optional, fold_type, one_axis, read_scalar
 from ._calls import Call, call_of, of_whole_arrays
+from ._docstrings import documented_as
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, PRODUCT, SUM, _is_direct, result_type
 
 
@@ -140,33 +141,55 @@ def scan(a: Any, op: str = "sum", axis: int | None = None, dtype: Any = None, ou
 
 
 @of_whole_arrays
+@documented_as(scan)
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Cumulative sums along an axis, or of the flattened array, as `numpy.cumsum`.
 
     A floating-point result at k is a sum of a few partial sums, not the result at k - 1 plus an element; it has the same
-    bits for any number of threads. float16 is summed in float32. Types, `dtype`, `out` and errors are those of `sum`.
+    bits for any number of threads. float16 is summed in float32.
+
+    Parameters
+    ----------
+    dtype : dtype, optional
+        The type of the results. By default int64 for signed integers and bool, uint64 for unsigned ones, else that of `a`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For another type, and for an `out` of another shape.
+    numpy.exceptions.AxisError
+        For an axis that `a` does not have.
     """
     return _scan("cumsum", SUM, a, axis, dtype, out)
 
 
 @of_whole_arrays
+@documented_as(cumsum)
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Cumulative products, as `numpy.cumprod`; see `cumsum`."""
+    """Cumulative products along an axis, or of the flattened array, as `numpy.cumprod`.
+
+    A floating-point result is a product of a few partial products, as in `cumsum`.
+    """
     return _scan("cumprod", PRODUCT, a, axis, dtype, out)
 
 
 @of_whole_arrays
+@documented_as(cumsum)
 def cummax(a: Any, axis: int | None = None, out: Any = None) -> Any:
     """Cumulative maxima, as `numpy.maximum.accumulate`; of the flattened array if `axis` is None.
 
-    From a NaN on, all results are NaN.
+    From a NaN on, all results are NaN. They have the type of `a`.
     """
     return _scan("cummax", MAXIMUM, a, axis, None, out)
 
 
 @of_whole_arrays
+@documented_as(cumsum)
 def cummin(a: Any, axis: int | None = None, out: Any = None) -> Any:
-    """Cumulative minima, as `numpy.minimum.accumulate`; see `cummax`."""
+    """Cumulative minima, as `numpy.minimum.accumulate`; of the flattened array if `axis` is None.
+
+    From a NaN on, all results are NaN. They have the type of `a`.
+    """
     return _scan("cummin", MINIMUM, a, axis, None, out)
 
 

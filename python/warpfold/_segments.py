@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arrays import Array, describe, fold_type, read
 from ._calls import Call, call_of
+from ._docstrings import documented_as
 from ._devices import is_on_device
 from ._reductions import MAXIMUM, MINIMUM, PRODUCT, SUM, _sum_type
 
@@ -68,18 +69,39 @@ def segment_sum(a: Any, offsets: Any, out: Any = None) -> Any:
     return _segment("segment_sum", SUM, a, offsets, out)
 
 
+@documented_as(segment_sum)
 def segment_prod(a: Any, offsets: Any, out: Any = None) -> Any:
-    """Products of segments, of the type of `prod`; see `segment_sum`. An empty segment gives 1."""
+    """Products of segments: result s is the product of `a[offsets[s]:offsets[s + 1]]`.
+
+    Returns
+    -------
+    array
+        One element per segment, of the type of `prod`; 1 for an empty segment.
+    """
     return _segment("segment_prod", PRODUCT, a, offsets, out)
 
 
+@documented_as(segment_sum)
 def segment_min(a: Any, offsets: Any, out: Any = None) -> Any:
-    """Minima of segments; see `segment_sum`. An empty segment gives the largest value of the type, or infinity."""
+    """Minima of segments: result s is the smallest element of `a[offsets[s]:offsets[s + 1]]`.
+
+    Returns
+    -------
+    array
+        One element per segment, of the type of `a`; the type's largest value, or infinity, for an empty segment.
+    """
     return _segment("segment_min", MINIMUM, a, offsets, out)
 
 
+@documented_as(segment_min)
 def segment_max(a: Any, offsets: Any, out: Any = None) -> Any:
-    """Maxima of segments; see `segment_sum`. An empty segment gives the smallest value of the type, or -infinity."""
+    """Maxima of segments: result s is the largest element of `a[offsets[s]:offsets[s + 1]]`.
+
+    Returns
+    -------
+    array
+        One element per segment, of the type of `a`; the type's smallest value, or -infinity, for an empty segment.
+    """
     return _segment("segment_max", MAXIMUM, a, offsets, out)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arrays import Array, check_choice, describe, fold_type
 from ._calls import ADD, Call, call_of
+from ._docstrings import documented_as
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, SUM, _count, _sum_type
 
 
@@ -54,10 +55,16 @@ def select(a: Any, where: Any) -> Any:
         return target.finish()
 
 
+@documented_as(select)
 def partition_by(a: Any, where: Any) -> tuple[Any, Any]:
     """Elements where a condition holds, and the others: `(a[where], a[~where])`, both in row-major order.
 
-    `numpy.partition`, which divides by rank, is another function. Parameters and errors are those of `select`.
+    `numpy.partition`, which divides by rank, is another function.
+
+    Returns
+    -------
+    tuple of two arrays
+        Of one axis, and of the type of `a`.
     """
     with call_of("partition_by", a) as call:
         flags, number = _chosen(call, where)

@@ -145,11 +145,7 @@ struct exact_finish_engine<over_ranks<On, Comm>> {
                 of.squares_met = total<T, 2>(
                     all, squares, [](const auto& one) -> const auto& { return one.squares; });
             }
-            Finish whole = finish;
-            if constexpr (requires { whole.n; }) {
-                whole.n = all.all();
-            }
-            return whole(of);
+            return detail::finish_of(finish, all.all())(of);
         });
     }
     template <class T, class In, class Out, class Finish>

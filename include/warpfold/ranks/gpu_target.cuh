@@ -92,7 +92,8 @@ struct rank_target<On> {
         if (n != 0) {
             using policy = policy_t<tuning::exact_sum_policy<>, On>;
             const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
-            exact_add_kernel<kernels_of<policy>, T><<<shape.blocks, shape.threads, 0, on.stream>>>(n, to, ins...);
+            exact_add_kernel<kernels_of<policy>, T>
+                <<<shape.blocks, shape.threads, 0, on.stream>>>(known_count{n}, to, ins...);
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
         }
     }

@@ -14,7 +14,7 @@ Place = tuple[int, int]
 
 
 class DeviceArray(_gpu.Elements):
-    """An array in device memory: what calls give for arrays of packages other than CuPy and PyTorch.
+    """An array in device memory: what calls give for arrays of packages that make none of it.
 
     CuPy, Numba, PyTorch and JAX read it in place, by `__cuda_array_interface__` or `__dlpack__`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,28 +131,28 @@ class GpuCall(Call):
 
     def results(self, out: Any, shape: tuple[int, ...], dtype: Any) -> NewResults | Results:
         if out is None and self.host_source is None:
-            return NewResults(*self.kind.make(shape, np.dtype(dtype)))
+            return NewResults(*self.kind.make(shape, np.dtype(dtype)), self.kind.hand_back)
         return Results(self, out, shape, np.dtype(dtype))
 
     def handed(self, array: Array) -> Any:
         if self.host_source is not None:
             return self.host_source.hand_back(array.to_host())
-        result, room = self.kind.make(array.shape, array.dtype)
-        self.copy(array, room)
-        return result
+        target = NewResults(*self.kind.make(array.shape, array.dtype), self.kind.hand_back)
+        self.copy(array, target.array)
+        return target.finish()
 
     def sent(self, array: NumPyArray) -> Any:
         if self.host_source is not None:
             return self.host_source.hand_back(array if array.base is None else array.copy())
-        result, room = self.kind.make(array.shape, array.dtype)
+        target = NewResults(*self.kind.make(array.shape, array.dtype), self.kind.hand_back)
         if array.size:
-            _gpu.to_device(np.ascontiguousarray(array), room)
-        return result
+            _gpu.to_device(np.ascontiguousarray(array), target.array)
+        return target.finish()
 
     def shortened(self, target: NewResults | Results, number: int) -> Any:
         """See Call. They stay where they are if they are at least half of all."""
-        if self.host_source is None and 2 * number >= target.array.size:
-            return target.finish()[:number]
+        if isinstance(target, NewResults) and 2 * number >= target.array.size:
+            return target.finish(number)
         return self.handed(target.array[:number])
 
     def contiguous(self, array: Array, dtype: Any = None) -> DeviceArray:
@@ -165,14 +165,17 @@ class GpuCall(Call):
 class NewResults:
     """Results in a new array of the caller's kind."""
 
-    __slots__ = ("_made", "array")
+    __slots__ = ("_hand_back", "_made", "array")
 
-    def __init__(self, made: Any, array: DeviceArray) -> None:
+    def __init__(self, made: Any, array: DeviceArray, hand_back: Callable[[Any], Any] | None) -> None:
         self._made = made
         self.array = array
+        self._hand_back = hand_back
 
-    def finish(self) -> Any:
-        return self._made
+    def finish(self, number: int | None = None) -> Any:
+        """All results, or the first `number`. To be called when they are enqueued."""
+        made = self._made if number is None else self._made[:number]
+        return made if self._hand_back is None else self._hand_back(made)
 
 
 class Results:

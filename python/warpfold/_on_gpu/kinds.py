@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _gpu
-from .._arrays import TYPES, check_dtype
+from .._arrays import TYPES, check_dtype, from_dlpack_of
 from .._calls import set_whole_arrays
 from .._devices import package_of
 from .array import DeviceArray, Place
@@ -111,7 +111,7 @@ def read_device(x: Any, place: Place | None, call: str, name: str) -> DeviceArra
 
 
 class Kind:
-    """Arrays of other packages. Results are a DeviceArray.
+    """Arrays of other packages. Results are a DeviceArray, or what `hand_back` makes of it once they are enqueued.
 
     Attributes
     ----------
@@ -119,11 +119,12 @@ class Kind:
         array any more
     """
 
-    __slots__ = ("place",)
+    __slots__ = ("hand_back", "place")
     has_allocator = False
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, hand_back: Callable[[Any], Any] | None = None) -> None:
         self.place = place
+        self.hand_back = hand_back
 
     def make(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
         """A new array of the kind, row-major, and its elements."""
@@ -139,7 +140,7 @@ class TorchKind(Kind):
     has_allocator = True
 
     def __init__(self, place: Place, device: Any) -> None:
-        self.place = place
+        super().__init__(place)
         self._device = device
 
     def make(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
@@ -162,6 +163,13 @@ class CuPyKind(Kind):
         return array, DeviceArray(array.data.ptr, dtype, shape, None, self.place, array)
 
 
+def _maker_of(x: Any) -> Callable[[Any], Any] | None:
+    """What makes an array of the package of `x` from a DeviceArray; None if there is nothing that does."""
+    if type(x).__module__.partition(".")[0] in ("numba", "numba_cuda"):
+        return functools.partial(sys.modules["numba.cuda"].as_cuda_array, sync=False)
+    return from_dlpack_of(x)
+
+
 def kind_of(x: Any, call: str, name: str) -> tuple[Kind, DeviceArray]:
     """The kind of an array in device memory, and its elements."""
     package = package_of(x)
@@ -173,7 +181,7 @@ def kind_of(x: Any, call: str, name: str) -> tuple[Kind, DeviceArray]:
         place = device, sys.modules["cupy"].cuda.get_current_stream(device).ptr
         return CuPyKind(place), read_cupy(x, place, call, name)
     array = x if isinstance(x, DeviceArray) else read_device(x, None, call, name)
-    return Kind(array.place), array
+    return Kind(array.place, None if package else _maker_of(x)), array
 
 
 def host_kind() -> Kind:

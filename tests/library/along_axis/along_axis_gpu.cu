@@ -15,6 +15,10 @@
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
 
+#if __has_include(<cuda/std/mdspan>)
+#include <cuda/std/mdspan>
+#endif
+
 using namespace warpfold;
 
 namespace {
@@ -298,5 +302,41 @@ TEST(AlongAxis, Policies) {
         }
     }
 }
+
+#if __has_include(<cuda/std/mdspan>)
+// Column-major, and every other column of a row-major array.
+TEST(AlongAxis, OfMdspans) {
+    namespace cs = cuda::std;
+    using shape = cs::dextents<std::int32_t, 2>;
+    std::vector<float> data(35);
+    for (std::size_t k = 0; k < data.size(); ++k) {
+        data[k] = static_cast<float>(k * k);
+    }
+    const on_device<float> in(data), out(7);
+    const cs::mdspan<const float, shape, cs::layout_left> columns(in.data(), 5, 7);
+    reduce_along(gpu{}, strided_view(columns), {0}, out.data());
+    std::vector<float> right(7);
+    for (std::size_t k = 0; k < 35; ++k) {
+        right[k / 5] += data[k];
+    }
+    EXPECT_EQ(out.read(), right);
+    const cs::layout_stride::mapping<shape> layout(shape(5, 4), cs::array<std::int32_t, 2>{7, 2});
+    const cs::mdspan<float, shape, cs::layout_stride> some(data.data(), layout);
+    const strided_view<const float> view(some);
+    EXPECT_EQ(view.size(), 20u);
+    right.assign(4, 0);
+    for (std::size_t k = 0; k < 35; ++k) {
+        right[k % 7 / 2] += k % 7 % 2 == 0 ? data[k] : 0;
+    }
+    std::vector<float> sums(4);
+    reduce_along(host{}, view, {0}, sums.data());
+    EXPECT_EQ(sums, right);
+    const cs::mdspan<float, cs::extents<int>> one(data.data() + 3);
+    EXPECT_EQ(strided_view(one).rank, 0u);
+    EXPECT_EQ(*strided_view(one).first, 9);
+    static_assert(!std::is_constructible_v<strided_view<float>, decltype(columns)>); // const
+    static_assert(!std::is_constructible_v<strided_view<int>, decltype(some)>);
+}
+#endif
 
 } // namespace

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <vector>
 
 #include "tests/library/cases.hpp"
+#include "warpfold/exact_moments.hpp"
+#include "warpfold/exact_sum.hpp"
 
 namespace warpfold::tests {
 
@@ -36,6 +39,40 @@ inline std::vector<int> counted_keys(std::uint64_t n) {
         keys[k] = key;
     }
     return keys;
+}
+
+// expect(data, call) for each kind of exact sum that has more than one launch: call(on, in, n) returns the result,
+// call(on, in, n, out) writes it. Some numbers are beyond the fixed window.
+template <class Expect>
+void each_counted_exact_sum(const Expect& expect) {
+    std::vector<float> reals = counted_data(counted_most);
+    std::vector<half> halves;
+    std::vector<std::complex<float>> complexes;
+    for (std::uint64_t k = 0; k < reals.size(); ++k) {
+        halves.push_back(half(reals[k]));
+        reals[k] = k % 1000 == 0 ? 1e18f : reals[k];
+        complexes.emplace_back(reals[k], static_cast<float>(k % 7));
+    }
+    const auto mean = [](const auto& on, auto in, auto n, auto... out) { return exact_mean(on, in, n, out...); };
+    const auto variance = [](const auto& on, auto in, auto n, auto... out) {
+        return exact_variance(on, in, n, out..., ddof{1});
+    };
+    const auto norm = [](const auto& on, auto in, auto n, auto... out) { return exact_norm(on, in, n, out...); };
+    const auto sum = [](const auto& on, auto in, auto n, auto... out) { return exact_sum(on, in, n, out...); };
+    expect(reals, mean);
+    expect(reals, variance);
+    expect(reals, norm);
+    expect(halves, sum);
+    expect(halves, mean);
+    expect(halves, variance);
+    expect(halves, norm);
+    expect(halves, [](const auto& on, auto in, auto n, auto... out) { return exact_dot(on, in, in, n, out...); });
+    expect(complexes, sum);
+    expect(complexes, mean);
+    expect(complexes, variance);
+    expect(complexes, norm);
+    expect(complexes, [](const auto& on, auto in, auto n, auto... out) { return exact_dot(on, in, in, n, out...); });
+    expect(complexes, [](const auto& on, auto in, auto n, auto... out) { return exact_vdot(on, in, in, n, out...); });
 }
 
 } // namespace warpfold::tests

@@ -2,13 +2,16 @@
 // count_at in reductions and scans on a GPU, the software one or a real one: the host's results with the number itself.
 // Arrays have no more elements than the number says.
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 #include "tests/library/compact/counted_cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
 #include "warpfold/by_key.cuh"
+#include "warpfold/exact_moments.cuh"
 #include "warpfold/exact_sum.cuh"
 #include "warpfold/histogram.cuh"
 #include "warpfold/reduce.cuh"
@@ -70,6 +73,28 @@ TEST(Counted, ExactSums) {
         EXPECT_EQ(sum_there.read()[0], exact_sum(host{}, data)) << number;
         EXPECT_EQ(exact_dot(on, there.data(), wide_there.data(), count), exact_dot(host{}, data, wide)) << number;
     }
+    tests::expect_zero(memory);
+}
+
+TEST(Counted, ExactSumsAndMoments) {
+    workspace memory(std::max(exact_sum_workspace(), exact_moments_workspace()));
+    const gpu on{nullptr, &memory};
+    tests::each_counted_exact_sum([&](const auto& all, const auto& call) {
+        using element = typename std::remove_cvref_t<decltype(all)>::value_type;
+        for (const std::uint32_t number : {0u, 1u, 31u, 4099u, 20000u, 40003u, 1u << 31}) {
+            const std::uint64_t n = std::min<std::uint64_t>(number, tests::counted_most);
+            const std::vector<element> data(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+            const on_device<element> there(data, n % 3);
+            const on_device<std::uint32_t> number_there(std::vector<std::uint32_t>{number});
+            const count_at count(number_there.data(), tests::counted_most);
+            const auto right = call(host{}, data.data(), n);
+            const on_device<std::remove_const_t<decltype(right)>> out(1);
+            call(on, there.data(), count, out.data());
+            EXPECT_EQ(std::memcmp(out.read().data(), &right, sizeof(right)), 0) << number;
+            const auto got = call(gpu{}, there.data(), count);
+            EXPECT_EQ(std::memcmp(&got, &right, sizeof(right)), 0) << number;
+        }
+    });
     tests::expect_zero(memory);
 }
 

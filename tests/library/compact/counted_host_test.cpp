@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // count_at in reductions and scans on the host's cores: the same as with the number itself.
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -64,6 +65,22 @@ TEST(CountedOnHost, ReductionsAndScans) {
     EXPECT_EQ(reduce(on, array, count_at(&number, 6)), 15);
     EXPECT_EQ(exact_sum(on, array, count_at(&number, 6)), 15);
     EXPECT_EQ(exact_dot(on, array, array, count_at(&number, 6)), 55);
+}
+
+TEST(CountedOnHost, ExactSumsAndMoments) {
+    tests::each_counted_exact_sum([](const auto& data, const auto& call) {
+        for (const std::uint32_t number : {0u, 1u, 2u, 4099u, 1u << 31}) {
+            const count_at count(&number, data.size());
+            const auto right = call(host{1}, data.data(), std::min<std::uint64_t>(number, data.size()));
+            auto out = right;
+            const auto got = call(host{2}, data.data(), count);
+            EXPECT_EQ(std::memcmp(&got, &right, sizeof(right)), 0) << number;
+            std::memset(static_cast<void*>(&out), 0x77, sizeof(out));
+            call(host{2}, data.data(), count, &out);
+            EXPECT_EQ(std::memcmp(&out, &right, sizeof(right)), 0) << number;
+        }
+        EXPECT_THROW((void)call(host{}, data.data(), count_at(static_cast<const int*>(nullptr), 4)), invalid_argument);
+    });
 }
 
 TEST(CountedOnHost, ScansByKey) {

@@ -21,8 +21,6 @@
 
 namespace warpfold::tests {
 
-__extension__ typedef __float128 quad;
-
 template <class C>
 using part = detail::complex_part_t<C>;
 

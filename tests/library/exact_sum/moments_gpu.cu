@@ -92,6 +92,30 @@ TEST(ExactSum, Halves) {
     tests::expect_zero(memory);
 }
 
+// Of both 16-bit formats; as on the host.
+template <class H>
+void short_moments() {
+    workspace memory(exact_moments_workspace());
+    for (const std::uint64_t n : {0u, 1u, 2u, 1023u, 1024u, 1025u, 40009u}) {
+        std::vector<H> data;
+        for (const float x : tests::spread<float>(n, -8, 6, 3)) {
+            data.push_back(H(x));
+        }
+        const std::vector<double> wide = tests::spread<double>(n, -8, 6, 4);
+        const on_device<H> there(data, n % 4);
+        const on_device<double> wide_there(wide, n % 2);
+        const gpu on{nullptr, n % 2 == 0 ? &memory : nullptr};
+        EXPECT_EQ(exact_mean(on, there.data(), n).bits, exact_mean(host{}, data).bits) << n;
+        EXPECT_EQ(exact_variance(on, there.data(), n).bits, exact_variance(host{}, data).bits) << n;
+        EXPECT_EQ(exact_norm(on, there.data(), n).bits, exact_norm(host{}, data).bits) << n;
+        EXPECT_EQ(exact_dot(gpu{}, there.data(), there.data(), n), exact_dot(host{}, data, data)) << n;
+        EXPECT_EQ(exact_dot(gpu{}, there.data(), wide_there.data(), n), exact_dot(host{}, data, wide)) << n;
+    }
+    tests::expect_zero(memory);
+}
+TEST(Moments, OfHalves) { short_moments<half>(); }
+TEST(Moments, OfBfloats) { short_moments<bfloat16>(); }
+
 TEST(ExactSum, DotsOfMixedTypes) {
     const auto a = tests::spread<float>(5001, -40, 40, 1);
     const auto b = tests::spread<double>(5001, -30, 20, 2);

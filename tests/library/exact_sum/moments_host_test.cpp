@@ -122,6 +122,66 @@ void short_sums(int fraction, int lowest, int highest) {
 TEST(ExactSumOnHost, Halves) { short_sums<half>(10, -24, 16); }
 TEST(ExactSumOnHost, Bfloats) { short_sums<bfloat16>(7, -133, 128); }
 
+// The neighbours of a result are not nearer: error(x) is the distance of x from the true value, of any scale.
+template <class H, class Error>
+void expect_nearest(H got, const Error& error, const char* call) {
+    ASSERT_TRUE(std::isfinite(static_cast<float>(got))) << call;
+    for (const int step : {-1, 1}) {
+        H next = got;
+        next.bits = static_cast<std::uint16_t>(got.bits + step);
+        if (std::isfinite(static_cast<float>(next)) && (got.bits & 0x7fff) != 0) {
+            const tests::quad here = error(static_cast<float>(got)), there = error(static_cast<float>(next));
+            EXPECT_TRUE(here < there || (here == there && got.bits % 2 == 0)) << call << " " << static_cast<float>(got);
+        }
+    }
+}
+template <class H>
+void short_moments() {
+    using tests::quad;
+    const auto magnitude = [](quad x) { return x < 0 ? -x : x; };
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        const std::uint64_t n = 2 + seed * 5;
+        std::vector<H> data, others;
+        std::vector<double> wide;
+        quad sum = 0, squares = 0;
+        for (const float x : tests::spread<float>(n, -8, 6, seed)) {
+            data.push_back(H(x));
+            others.push_back(H(x * 3));
+            const float kept(data.back());
+            wide.push_back(kept);
+            sum += kept;
+            squares += quad(kept) * kept;
+        }
+        expect_nearest(
+            exact_mean(host{}, data), [&](float x) { return magnitude(quad(x) * n - sum); }, "mean");
+        expect_nearest(
+            exact_variance(host{}, data, ddof{1}),
+            [&](float x) { return magnitude(quad(x) * n * (n - 1) - (squares * n - sum * sum)); }, "variance");
+        // x is nearer to the root than y if (x + y)^2 / 4 is on the other side of the square.
+        const H norm = exact_norm(host{}, data);
+        const float x(norm);
+        for (const int step : {-1, 1}) {
+            H next = norm;
+            next.bits = static_cast<std::uint16_t>(norm.bits + step);
+            const quad middle = (quad(x) + static_cast<float>(next)) / 2;
+            EXPECT_TRUE(step < 0 ? middle * middle <= squares : squares <= middle * middle) << x;
+        }
+        const std::vector<float> singles(others.begin(), others.end());
+        static_assert(std::is_same_v<decltype(exact_dot(host{}, data, others)), float>);
+        EXPECT_EQ(exact_dot(host{}, data, others),
+                  exact_dot(host{}, std::vector<float>(data.begin(), data.end()), singles));
+        EXPECT_EQ(exact_dot(host{}, data, singles), exact_dot(host{}, data, others));
+        EXPECT_EQ(exact_dot(host{}, data, wide), static_cast<double>(squares));
+    }
+    EXPECT_EQ(exact_mean(host{}, std::vector<H>{}).bits, H(std::nanf("")).bits);
+    EXPECT_EQ(static_cast<float>(exact_norm(host{}, std::vector<H>{H(3), H(-4)})), 5.0f);
+    EXPECT_EQ(static_cast<float>(exact_norm(host{}, std::vector<H>{H(INFINITY), H(1)})), INFINITY);
+    EXPECT_EQ(exact_variance(host{}, std::vector<H>{H(INFINITY), H(1)}).bits, H(std::nanf("")).bits);
+    EXPECT_THROW((void)exact_mean(host{}, static_cast<const H*>(nullptr), 3), invalid_argument);
+}
+TEST(MomentsOnHost, OfHalves) { short_moments<half>(); }
+TEST(MomentsOnHost, OfBfloats) { short_moments<bfloat16>(); }
+
 TEST(ExactSumOnHost, DotsOfMixedTypes) {
     const auto a = tests::spread<float>(5001, -40, 40, 1);
     const auto b = tests::spread<double>(5001, -100, 60, 2);

@@ -13,6 +13,8 @@
 
 namespace warpfold::tests {
 
+__extension__ typedef __float128 quad;
+
 template <class T>
 bool is_even(T x) {
     int exponent = 0;

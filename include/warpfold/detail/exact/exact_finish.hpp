@@ -136,7 +136,7 @@ WARPFOLD_HD constexpr R canonical_nan() {
 }
 
 // Results; R is their type. Each destroys the limbs. `sums`: how many it uses, one for each part of the elements; `parts`
-// of an element: 2 of a complex number.
+// of an element: 2 of a complex number; `n`, if there is one, is set by finish_of().
 template <class R>
 struct finish_sum {
     using result = R;
@@ -174,7 +174,7 @@ struct finish_mean {
         return rounded<R>(x, negative);
     }
 
-    std::uint64_t n;
+    std::uint64_t n = 0;
 };
 
 // (n * squares - sum^2) / (n * (n - less)); NaN if n <= less. Of complex numbers (Parts = 2) the square of the sum's
@@ -212,14 +212,14 @@ struct finish_variance {
         return rounded<R>(x, false);
     }
 
-    std::uint64_t n, less;
+    std::uint64_t less, n = 0;
 };
 
-// The square root of the sum of the squares.
-template <class R>
+// The square root of the sum of the squares, of complex numbers (Parts = 2) of both parts.
+template <class R, unsigned Parts = 1>
 struct finish_norm {
     using result = R;
-    static constexpr unsigned parts = 1, sums = 0;
+    static constexpr unsigned parts = Parts, sums = 0;
     static constexpr bool squares = true;
 
     template <class T>
@@ -235,5 +235,14 @@ struct finish_norm {
         return rounded<R>(of.squares, of.square_limbs, lowest, of.squares_met);
     }
 };
+
+// The result of n elements.
+template <class Finish>
+WARPFOLD_HD constexpr Finish finish_of(Finish finish, std::uint64_t n) {
+    if constexpr (requires { finish.n; }) {
+        finish.n = n;
+    }
+    return finish;
+}
 
 } // namespace warpfold::detail

@@ -34,7 +34,13 @@ struct ieee<bfloat16> {
 template <class T, class In>
 struct converted_elements {
     WARPFOLD_CALLS_ANY
-    WARPFOLD_HD T operator[](std::uint64_t k) const { return static_cast<T>(in[k]); }
+    WARPFOLD_HD T operator[](std::uint64_t k) const {
+        if constexpr (sizeof(element_t<In>) == 2) {
+            return static_cast<float>(in[k]);
+        } else {
+            return static_cast<T>(in[k]);
+        }
+    }
 
     In in;
 };

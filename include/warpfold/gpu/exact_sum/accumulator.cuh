@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/gpu/exact_sum/exact_sum.cuh"
 
@@ -31,17 +32,17 @@ struct global_limbs {
     long long* limb;
 };
 
-template <class Kernels, class T, class... Ins>
+template <class Kernels, class T, class Count, class... Ins>
 __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, sizeof...(Ins)>,
                                   Kernels::value.resident_blocks)
-    exact_add_kernel(std::uint64_t n, exact_limbs<T, sizeof...(Ins)>* to, Ins... ins) {
+    exact_add_kernel(Count count, exact_limbs<T, sizeof...(Ins)>* to, Ins... ins) {
     constexpr unsigned factors = sizeof...(Ins);
     using kind = window_parameters<T, factors>;
     constexpr unsigned levels = kind::levels;
     __shared__ block_accumulator<T, factors> outliers;
     __shared__ sum_storage<levels> storage;
 
-    const bool left = detail::add_share<Kernels>(&outliers, &storage, n, ins...);
+    const bool left = detail::add_share<Kernels>(&outliers, &storage, count.value(), ins...);
     const level_sums<levels> mine = sum_of_block(storage);
     const global_limbs add{to->limb};
     if (threadIdx.x == 0) {
@@ -93,7 +94,8 @@ public:
             return;
         }
         const exact_shape shape = shape_of_exact<T, 1>(policy_, n);
-        exact_add_kernel<kernels_of<policy>, T><<<shape.blocks, shape.threads, 0, stream_>>>(n, limbs_, in);
+        exact_add_kernel<kernels_of<policy>, T>
+            <<<shape.blocks, shape.threads, 0, stream_>>>(known_count{n}, limbs_, in);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
         blocks_ += shape.blocks;
         if (blocks_ >= blocks_between_) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/exact/exact_complex.hpp"
 #include "warpfold/detail/exact/exact_finish.hpp"
@@ -26,9 +27,9 @@ struct exact_finish_memory {
 
 inline constexpr unsigned exact_finish_threads = 128;
 
-template <class T, class Finish, class Out>
+template <class T, class Count, class Finish, class Out>
 __global__ void __launch_bounds__(exact_finish_threads)
-    exact_finish_kernel(const exact_finish_memory<T>* memory, Finish finish, Out out) {
+    exact_finish_kernel(const exact_finish_memory<T>* memory, Count count, Finish finish, Out out) {
     using totals = exact_totals<T>;
     __shared__ std::int64_t sum[Finish::sums != 0 ? Finish::sums * totals::sum_limbs : 1];
     __shared__ std::int64_t squares[totals::square_limbs + totals::more_limbs];
@@ -48,7 +49,8 @@ __global__ void __launch_bounds__(exact_finish_threads)
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        *out = finish(totals{sum, squares, sum_met, static_cast<unsigned>(memory->squares.met)});
+        const totals all{sum, squares, sum_met, static_cast<unsigned>(memory->squares.met)};
+        *out = detail::finish_of(finish, count.value())(all);
     }
 }
 
@@ -56,48 +58,50 @@ template <gpu_target On>
 struct exact_finish_engine<On> {
     using policy = policy_t<tuning::exact_sum_policy<>, On>;
 
-    template <class T, class In, class Finish>
-    static typename Finish::result value(const On& on, const In& in, std::uint64_t n, const Finish& finish,
+    template <class T, class In, class N, class Finish>
+    static typename Finish::result value(const On& on, const In& in, const N& n, const Finish& finish,
                                          const char* call) {
         using R = typename Finish::result;
         const call_memory memory(on, 0, sizeof(exact_finish_memory<T>) + sizeof(R), call);
         auto* const sums = static_cast<exact_finish_memory<T>*>(memory.data());
         R* const out = reinterpret_cast<R*>(sums + 1);
-        run(on, in, n, sums, out, finish);
+        run(on, in, n, sums, out, finish, call);
         R got;
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, out, sizeof(R), cudaMemcpyDeviceToHost, on.stream));
         WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
         return got;
     }
-    template <class T, class In, class Out, class Finish>
-    static void into(const On& on, const In& in, std::uint64_t n, const Out& out, const Finish& finish,
-                     const char* call) {
+    template <class T, class In, class N, class Out, class Finish>
+    static void into(const On& on, const In& in, const N& n, const Out& out, const Finish& finish, const char* call) {
         detail::check_array(out, 1, call);
         const call_memory memory(on, 0, sizeof(exact_finish_memory<T>), call);
-        run(on, in, n, static_cast<exact_finish_memory<T>*>(memory.data()), out, finish);
+        run(on, in, n, static_cast<exact_finish_memory<T>*>(memory.data()), out, finish, call);
     }
 
 private:
-    template <class T, class In, class Out, class Finish>
-    static void run(const On& on, const In& in, std::uint64_t n, exact_finish_memory<T>* memory, const Out& out,
-                    const Finish& finish) {
+    template <class T, class In, class N, class Out, class Finish>
+    static void run(const On& on, const In& in, const N& n, exact_finish_memory<T>* memory, const Out& out,
+                    const Finish& finish, const char* call) {
         if constexpr (Finish::sums != 0) {
             for (unsigned part = 0; part < Finish::sums; ++part) {
-                add<T>(on, n, &memory->sum[part], detail::part_of_elements<T, Finish::parts>(in, part));
+                add<T>(on, n, call, &memory->sum[part], detail::part_of_elements<T, Finish::parts>(in, part));
             }
         }
         if constexpr (Finish::squares) {
             const auto numbers = detail::all_parts<T, Finish::parts>(in);
-            add<T>(on, Finish::parts * n, &memory->squares, numbers, numbers);
+            add<T>(on, detail::multiplied<Finish::parts>(n), call, &memory->squares, numbers, numbers);
         }
-        exact_finish_kernel<T><<<1, exact_finish_threads, 0, on.stream>>>(memory, finish, out);
+        exact_finish_kernel<T>
+            <<<1, exact_finish_threads, 0, on.stream>>>(memory, detail::checked_count(n, call), finish, out);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }
-    template <class T, class... Ins>
-    static void add(const On& on, std::uint64_t n, exact_limbs<T, sizeof...(Ins)>* to, const Ins&... ins) {
-        if (n != 0) {
-            const exact_shape shape = shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), n);
-            exact_add_kernel<kernels_of<policy>, T><<<shape.blocks, shape.threads, 0, on.stream>>>(n, to, ins...);
+    template <class T, class N, class... Ins>
+    static void add(const On& on, const N& n, const char* call, exact_limbs<T, sizeof...(Ins)>* to, const Ins&... ins) {
+        const auto count = detail::checked_count(n, call);
+        if (count.most != 0) {
+            const exact_shape shape =
+                shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), count.most);
+            exact_add_kernel<kernels_of<policy>, T><<<shape.blocks, shape.threads, 0, on.stream>>>(count, to, ins...);
             WARPFOLD_CHECK_CUDA(cudaGetLastError());
         }
     }

@@ -36,7 +36,7 @@ struct exact_finish_engine<host> {
             add_on_host<T>(on, Finish::parts * n, total, numbers, numbers);
             of.squares_met = total.copy_to(squares);
         }
-        return finish(of);
+        return detail::finish_of(finish, n)(of);
     }
     template <class T, class In, class Out, class Finish>
     static void into(const host& on, const In& in, std::uint64_t n, const Out& out, const Finish& finish,

@@ -181,11 +181,8 @@ __global__ void __launch_bounds__(fold_frames_threads)
         all.squares_met = detail::add_records<T, 2>(
             ranks, [&](int r) -> const auto& { return of(r).squares; }, squares);
     }
-    if constexpr (requires { finish.n; }) {
-        finish.n = agreement->n;
-    }
     if (threadIdx.x == 0) {
-        *out = finish(all);
+        *out = detail::finish_of(finish, agreement->n)(all);
     }
 }
 
