@@ -53,13 +53,14 @@ bool is_run_of(const std::uint64_t* at, std::uint64_t bytes) {
 }
 
 // All lanes side by side.
-void tell_run(std::uint32_t warp, std::uint64_t begin, std::uint64_t bytes, touch how) {
+void tell_run(std::uint32_t warp, std::uint64_t begin, std::uint64_t bytes, touch how, bool by_lanes) {
     const std::uint64_t end = begin + bytes;
     for (std::uint64_t at = begin; at < end;) {
         const std::uint64_t next = std::min(end, (at / line_bytes + 1) * line_bytes);
         const auto first = static_cast<unsigned>(at / sector_bytes % 4);
         const auto last = static_cast<unsigned>((next - 1) / sector_bytes % 4);
-        running->to().touched(warp, at / line_bytes, ((2u << last) - 1) & ~((1u << first) - 1), last - first + 1, how);
+        running->to().touched(warp, at / line_bytes, ((2u << last) - 1) & ~((1u << first) - 1), last - first + 1, how,
+                              by_lanes);
         at = next;
     }
 }
@@ -82,12 +83,13 @@ void tell_atomics(std::uint32_t warp, std::uint64_t* at, unsigned count) {
             sectors |= 1u << sector % 4;
             passes += most;
         }
-        running->to().touched(warp, line, sectors, passes, touch::atomic);
+        running->to().touched(warp, line, sectors, passes, touch::atomic, false);
     }
 }
 
 // Lanes in one line are one access.
-void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w) {
+void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w,
+          bool by_lanes = false) {
     const memory::device_memory& memory = *w->host->launch->memory;
     const std::uint64_t windows[2] = {memory.shared_window(), memory.local_window()};
     const auto is_global = [&](std::uint64_t address) {
@@ -95,7 +97,7 @@ void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch ho
                address - windows[1] >= memory::device_memory::window_bytes;
     };
     if (mask == all_lanes && is_global(at[0]) && is_run_of(at, bytes)) {
-        tell_run(w->index, at[0], lanes * bytes, how);
+        tell_run(w->index, at[0], lanes * bytes, how, by_lanes);
         return;
     }
     if (how == touch::atomic) {
@@ -138,7 +140,7 @@ void tell(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch ho
         parts[k - 1].sectors |= ((2u << std::max(first, last)) - 1) & ~((1u << first) - 1);
     });
     for (unsigned k = 0; k < count; ++k) {
-        running->to().touched(w->index, parts[k].line, parts[k].sectors, 0, how);
+        running->to().touched(w->index, parts[k].line, parts[k].sectors, 0, how, by_lanes);
     }
 }
 
@@ -164,6 +166,37 @@ const instruction* before_access(const instruction* i, std::byte* frame, warp* w
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
     tell(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    return i + 1;
+}
+
+// Lanes, and then lines. A generic address may be one of shared memory.
+const instruction* before_lanes(const instruction* i, std::byte* frame, warp* w) {
+    if (running == nullptr) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    read_operand(i, frame, w, at);
+    const unsigned bytes = i->more & 0xFF;
+    const auto how = static_cast<touch>(i->more >> 8);
+    const memory::device_memory& memory = *w->host->launch->memory;
+    lane_mask shared = 0;
+    lane_mask local = 0;
+    each_lane(w->mask, [&](unsigned l) {
+        shared |= at[l] - memory.shared_window() < memory::device_memory::window_bytes ? 1u << l : 0;
+        local |= at[l] - memory.local_window() < memory::device_memory::window_bytes ? 1u << l : 0;
+    });
+    running->to().touched_by_lanes(w->index, at, w->mask & ~shared & ~local, bytes, how);
+    running->to().touched_shared(at, shared, bytes, how);
+    tell(at, w->mask, bytes, how, w, true);
+    return i + 1;
+}
+
+const instruction* before_shared(const instruction* i, std::byte* frame, warp* w) {
+    if (running != nullptr) {
+        std::uint64_t at[lanes];
+        read_operand(i, frame, w, at);
+        running->to().touched_shared(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8));
+    }
     return i + 1;
 }
 
@@ -351,11 +384,13 @@ const instruction* before_texture(const instruction* i, std::byte* frame, warp* 
 
 } // namespace
 
-trace_points make_trace_points(std::span<const observe::latency_table> tables) {
+trace_points make_trace_points(std::span<const observe::latency_table> tables, bool by_lanes) {
     return {{tables.begin(), tables.end()},
             begin_piece,
             before_barrier,
             before_access,
+            by_lanes ? before_lanes : nullptr,
+            by_lanes ? before_shared : nullptr,
             before_local,
             before_meeting,
             before_poll,
@@ -366,9 +401,9 @@ trace_points make_trace_points(std::span<const observe::latency_table> tables) {
             before_copy};
 }
 
-void module::trace(std::span<const observe::latency_table> tables) {
+void module::trace(std::span<const observe::latency_table> tables, bool by_lanes) {
     const std::lock_guard lock(self_->linked->mutex);
-    self_->traced = std::make_unique<trace_points>(make_trace_points(tables));
+    self_->traced = std::make_unique<trace_points>(make_trace_points(tables, by_lanes));
 }
 
 traced_block::traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables,

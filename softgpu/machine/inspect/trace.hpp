@@ -16,7 +16,7 @@
 
 namespace softgpu::machine {
 
-[[nodiscard]] trace_points make_trace_points(std::span<const observe::latency_table> tables);
+[[nodiscard]] trace_points make_trace_points(std::span<const observe::latency_table> tables, bool by_lanes);
 
 // One block while it runs: a clock for each warp and table, without anything that others do.
 class traced_block {
