@@ -111,8 +111,9 @@ public:
 
     // Launches that count also count by instruction from now on. To be called before the first launch.
     void profile();
-    // Launches can be traced from now on, with paths by these tables. To be called before the first launch.
-    void trace(std::span<const observe::latency_table> tables);
+    // Launches can be traced from now on, with paths by these tables, and also lane by lane. To be called before the first
+    // launch.
+    void trace(std::span<const observe::latency_table> tables, bool by_lanes);
     // The instructions of a kernel that has run, in the order of launch_result::profile.
     [[nodiscard]] std::vector<observe::profile_point> profile_points(const kernel& k);
 

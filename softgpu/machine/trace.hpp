@@ -28,8 +28,16 @@ public:
     virtual ~block_trace() = default;
     // An access of the block's warp to 128 bytes of global memory: `line` is the address over 128, `sectors` a mask of its four
     // sectors.
-    // `passes`, of atomics: the most lanes that meet at one address of a sector, summed over its sectors.
-    virtual void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, touch how) = 0;
+    // `passes`, of atomics: the most lanes that meet at one address of a sector, summed over its sectors. `by_lanes`:
+    // touched_by_lanes() has told it.
+    virtual void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, touch how,
+                         bool by_lanes) = 0;
+    // Where module::trace() asks for lanes: addresses of the lanes of `mask` that load or store `bytes` each in global memory.
+    virtual void touched_by_lanes(std::uint32_t warp, std::span<const std::uint64_t, 32> at, std::uint32_t mask,
+                                  unsigned bytes, touch how) = 0;
+    // The same in shared memory.
+    virtual void touched_shared(std::span<const std::uint64_t, 32> at, std::uint32_t mask, unsigned bytes,
+                                touch how) = 0;
     // The same of local memory: `line` is a word of the 32 lanes.
     virtual void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how) = 0;
     virtual void met(meeting what, unsigned times) = 0;

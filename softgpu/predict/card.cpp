@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/predict/card.hpp"
 
+#include <charconv>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <system_error>
 
 #include <nlohmann/json.hpp>
 
@@ -26,6 +28,20 @@ std::string text_at(const json& of, const char* name, const std::string& where) 
         throw card_error(where + ": \"" + name + "\" is missing or no text");
     }
     return of[name].get<std::string>();
+}
+
+unsigned capability_at(const json& of, const std::string& where) {
+    const std::string text = text_at(of, "compute_capability", where);
+    const char* const end = text.data() + text.size();
+    unsigned major = 0;
+    unsigned minor = 10;
+    const auto [dot, wrong] = std::from_chars(text.data(), end, major);
+    if (wrong != std::errc{} || dot == end || *dot != '.' || std::from_chars(dot + 1, end, minor).ptr != end ||
+        minor > 9) {
+        throw card_error(
+            std::string(where).append(": compute_capability is \"").append(text).append("\", not MAJOR.MINOR"));
+    }
+    return 10 * major + minor;
 }
 
 double figure_at(const json& figures, const char* name, const char* unit, double least, double most,
@@ -61,6 +77,7 @@ card parse_card(std::string_view text, const std::string& file) {
     card c;
     c.key = text_at(document, "key", file);
     c.name = text_at(document, "name", file);
+    c.compute_capability = capability_at(document, file);
     std::set<std::string> known;
 #define SOFTGPU_FIGURE(field, unit, least, most)                                                                       \
     known.insert(#field);                                                                                              \

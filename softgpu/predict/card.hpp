@@ -16,14 +16,15 @@ struct card_error : std::runtime_error {
 };
 
 struct card {
-    std::string key;  // "h200"
-    std::string name; // "NVIDIA H200 SXM"
+    std::string key;                 // "h200"
+    std::string name;                // "NVIDIA H200 SXM"
+    unsigned compute_capability = 0; // 90 of "9.0"
 #define SOFTGPU_FIGURE(field, unit, least, most) double field = 0;
 #include "softgpu/predict/figures.def"
 #undef SOFTGPU_FIGURE
 };
 
-// Reads {"key": ..., "name": ..., "figures": {NAME: {"value": ..., "unit": ..., "source": ...}, ...}}. `file` is its name
+// Reads {"key": ..., "name": ..., "compute_capability": "9.0", "figures": {NAME: {"value": ..., "unit": ..., "source": ...}, ...}}. `file` is its name
 // in messages. Throws card_error for what is no JSON, and for a figure that is missing, unknown, absurd, in another unit or
 // without a source.
 [[nodiscard]] card parse_card(std::string_view text, const std::string& file);

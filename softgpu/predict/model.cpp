@@ -107,7 +107,7 @@ private:
             issued += real(of_class);
         }
         // A wavefront after the first is issued again.
-        issued += real(n.shared_load_bank_conflicts + n.shared_store_bank_conflicts);
+        issued += w_.shared ? w_.shared->reissued : real(n.shared_load_bank_conflicts + n.shared_store_bank_conflicts);
         add("issue", issued * share_ / c_.issue);
         const auto throughput = throughputs_of(c_);
         for (std::size_t k = 0; k < std::size(class_names); ++k) {
@@ -128,10 +128,11 @@ private:
         // Lanes at one word come one after the other, those that count it together.
         const std::uint64_t turns =
             n.shared_atomic_wavefronts - std::min(n.shared_atomic_wavefronts, m.shared_counters);
-        add("shared",
-            (real(n.shared_load_wavefronts + n.shared_store_wavefronts) / c_.shared_wavefronts +
-             real(turns) / c_.shared_atomics_one_word + real(m.shared_counts) * lanes / c_.shared_counts_one_word) *
-                share_);
+        const std::uint64_t wavefronts =
+            w_.shared ? w_.shared->wavefronts : n.shared_load_wavefronts + n.shared_store_wavefronts;
+        add("shared", (real(wavefronts) / c_.shared_wavefronts + real(turns) / c_.shared_atomics_one_word +
+                       real(m.shared_counts) * lanes / c_.shared_counts_one_word) *
+                          share_);
         add("constant", real(m.constant_words) * share_ / c_.constant_words);
         add("match",
             (real(m.matches) * lanes / c_.throughput_match + real(m.match_values - m.matches) / c_.match_values) *

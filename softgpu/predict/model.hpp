@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "softgpu/observe/counters.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 #include "softgpu/observe/prediction.hpp"
 #include "softgpu/predict/card.hpp"
+#include "softgpu/predict/memory_rules.hpp"
 #include "softgpu/predict/traffic.hpp"
 
 namespace softgpu::predict {
@@ -54,6 +56,8 @@ struct launch_work {
     traffic warm;
     traffic cold;
     meetings met;
+    // Loads and stores of shared memory, where the card has other banks than the counters.
+    std::optional<shared_turns> shared;
 };
 
 // Blocks of the launch that one multiprocessor holds at once; at least 1.

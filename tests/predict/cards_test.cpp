@@ -80,6 +80,18 @@ TEST(Cards, AbsurdFiguresAreRefused) {
               "my.json: figure clock: \"source\" is missing or no text");
 }
 
+TEST(Cards, ComputeCapabilityIsMajorAndMinor) {
+    EXPECT_EQ(parse_card(text_of("g80"), "g80").compute_capability, 10u);
+    EXPECT_EQ(parse_card(text_of("rtx5090"), "rtx5090").compute_capability, 120u);
+    for (const char* const wrong : {"9", "9.", ".0", "9.x", "9.0.1", "9.10", "x9.0", "-9.0"}) {
+        EXPECT_EQ(error_of(changed("\"compute_capability\": \"9.0\"",
+                                   std::string("\"compute_capability\": \"") + wrong + '"')),
+                  std::string("my.json: compute_capability is \"") + wrong + "\", not MAJOR.MINOR");
+    }
+    EXPECT_EQ(error_of(changed("\"compute_capability\"", "\"capability\"")),
+              "my.json: \"compute_capability\" is missing or no text");
+}
+
 TEST(Cards, WhatIsNoCardIsRefused) {
     EXPECT_EQ(error_of("{"), "my.json is no description of a card: no JSON object with \"figures\"");
     EXPECT_EQ(error_of("[]"), "my.json is no description of a card: no JSON object with \"figures\"");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Predictions in the header for users' own tests. The process predicts two cards: h200, and one whose DRAM is very slow.
+// Predictions in the header for users' own tests. The process predicts four cards: h200, one whose DRAM is very slow,
+// and those whose lanes meet by other rules.
 #include <unistd.h>
 
 #include <algorithm>
@@ -157,6 +158,37 @@ COUNT:
 }
 )";
 
+// move(p, step, offset): a word at p + tid * step + offset, by way of shared memory with 8 bytes a lane, to p[64 + tid].
+constexpr std::string_view move_ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z4movePjii(.param .u64 p, .param .u32 step, .param .u32 offset)
+{
+    .reg .b32 %r<7>;
+    .reg .b64 %rd<6>;
+    .shared .align 8 .b8 words[512];
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    ld.param.u32 %r2, [step];
+    ld.param.u32 %r3, [offset];
+    mad.lo.u32 %r4, %r1, %r2, %r3;
+    cvt.u64.u32 %rd2, %r4;
+    add.s64 %rd2, %rd1, %rd2;
+    ld.global.u32 %r5, [%rd2];
+    mov.u32 %r6, words;
+    mad.lo.u32 %r6, %r1, 8, %r6;
+    st.shared.u32 [%r6], %r5;
+    bar.sync 0;
+    cvt.u64.u32 %rd4, %r6;
+    cvta.shared.u64 %rd4, %rd4;
+    ld.u32 %r5, [%rd4];
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd3, %rd1, %rd3;
+    st.global.u32 [%rd3+256], %r5;
+    ret;
+}
+)";
+
 // Settings are read at the first call of CUDA.
 [[maybe_unused]] const bool named = [] {
     const std::string h200 = CARDS_FOLDER "/h200.json";
@@ -167,11 +199,31 @@ COUNT:
          {std::pair{"launch", 0.0}, {"dram_bandwidth", 1.0}, {"dram_efficiency", 0.05}, {"shared_wavefronts", 0.01}}) {
         card["figures"][figure]["value"] = value;
     }
-    const std::string slow = testing::TempDir() + "slow_card.json";
-    const std::string own = slow + std::to_string(::getpid()); // tests may start at the same time
-    std::ofstream(own) << card;
-    std::rename(own.c_str(), slow.c_str());
-    ::setenv("SOFTGPU_PREDICT", (h200 + "," + slow).c_str(), 1);
+    const auto stored = [&] {
+        const std::string path = testing::TempDir() + card["key"].get<std::string>() + "_card.json";
+        const std::string own = path + std::to_string(::getpid()); // tests may start at the same time
+        std::ofstream(own) << card;
+        std::rename(own.c_str(), path.c_str());
+        return path;
+    };
+    std::string files = h200 + "," + stored();
+    // A wavefront of shared memory takes long on these.
+    for (const char* const key : {"g80", "k40m"}) {
+        std::ifstream other(std::string(CARDS_FOLDER "/") + key + ".json");
+        card = nlohmann::json::parse(other);
+        for (auto&& [name, figure] : card["figures"].items()) {
+            figure["value"] = name.starts_with("latency_") ? nlohmann::json(1) : figure["value"];
+        }
+        for (const auto& [figure, value] : {std::pair{"launch", 0.0},
+                                            {"launch_next", 0.0},
+                                            {"clock", 1.0},
+                                            {"dram_bandwidth", 10'000.0},
+                                            {"shared_wavefronts", 0.01}}) {
+            card["figures"][figure]["value"] = value;
+        }
+        files += "," + stored();
+    }
+    ::setenv("SOFTGPU_PREDICT", files.c_str(), 1);
     return true;
 }();
 
@@ -301,13 +353,45 @@ TEST_F(prediction_test, nothing_hides_atomics_behind_the_last_barrier) {
     EXPECT_NEAR(microseconds(1) - 2.6, work + atomics, 1);
 }
 
+// 32 lanes, each with 4 bytes: two segments of 64 in order, else 32 transactions. Eight bytes apart in shared memory they are
+// four turns of half warps, and one of Kepler's banks; a store and a load, by a generic address.
+TEST_F(prediction_test, cards_have_rules_of_their_own_for_lanes_that_access_together) {
+    embedded_program program(move_ptx);
+    const char move = 0;
+    program.kernel(&move, "_Z4movePjii");
+    const auto launched = [&](int step, int offset) {
+        return predict([&] {
+            void* arguments[] = {&data_, &step, &offset};
+            ASSERT_EQ(cudaLaunchKernel(&move, {1, 1, 1}, {32, 1, 1}, arguments, 0, nullptr), error::success);
+        });
+    };
+    const auto in_order = launched(4, 0);
+    EXPECT_EQ(in_order.on("g80").cold_dram_read_bytes, 128);
+    EXPECT_EQ(in_order.on("g80").dram_read_bytes, 128); // no cache
+    EXPECT_EQ(in_order.on("g80").dram_write_bytes, 128);
+    EXPECT_EQ(in_order.on("h200").cold_dram_read_bytes, 128);
+    EXPECT_EQ(in_order.on("k40m").cold_dram_read_bytes, 128);
+    EXPECT_DOUBLE_EQ(in_order.on("k40m").l1_load_hit_rate, 0);
+    EXPECT_EQ(launched(4, 4).on("g80").dram_read_bytes, 32 * 32);
+    EXPECT_EQ(launched(0, 0).on("g80").dram_read_bytes, 32 * 32);
+    EXPECT_EQ(launched(4, 4).on("k40m").cold_dram_read_bytes, 160);
+    EXPECT_EQ(launched(0, 0).on("h200").cold_dram_read_bytes, 64); // and its neighbour
+    const auto shared_cycles = [&](const char* card) {
+        const prediction p = in_order.on(card);
+        EXPECT_EQ(p.bound, bound::shared) << card;
+        return p.share_of_roof * p.microseconds * 1000;
+    };
+    EXPECT_NEAR(shared_cycles("g80"), 8 * 100, 1);
+    EXPECT_NEAR(shared_cycles("k40m"), 2 * 100, 1);
+}
+
 TEST_F(prediction_test, sums_launches_and_names_the_bound_of_the_longest) {
     const auto sum = predict([&] {
         launch();
         launch(200000); // starting so many blocks takes longest
         launch();
     });
-    ASSERT_EQ(sum.all().size(), 2u);
+    ASSERT_EQ(sum.all().size(), 4u);
     const auto parts = record([&] {
         launch();
         launch(200000);
@@ -326,7 +410,8 @@ TEST_F(prediction_test, sums_launches_and_names_the_bound_of_the_longest) {
 
 TEST_F(prediction_test, errors_say_what_there_is) {
     const auto all = predict([&] { launch(); });
-    EXPECT_EQ(what_of([&] { (void)all.on("t4"); }), "warpfold: there is no prediction for 't4'; there are h200, slow");
+    EXPECT_EQ(what_of([&] { (void)all.on("t4"); }),
+              "warpfold: there is no prediction for 't4'; there are h200, slow, g80, k40m");
     EXPECT_EQ(what_of([] { (void)predict([] {}); }), "warpfold: nothing was launched");
     EXPECT_TRUE(predictions().empty());
     std::ostringstream text;

@@ -19,7 +19,9 @@ struct trace_points {
     handler before_barrier = nullptr;
     handler before_access =
         nullptr; // `a`, `width` and `immediate` as the access has them; `more`: bytes, and touch << 8
-    handler before_local = nullptr;   // the same, in local memory
+    handler before_lanes = nullptr;   // in its place for loads and stores, where lanes are asked for; else nullptr
+    handler before_shared = nullptr;  // the same, in shared memory
+    handler before_local = nullptr;   // as before_access, in local memory
     handler before_meeting = nullptr; // `a`, `width`, `immediate` and bytes likewise, and meeting << 8
     handler before_poll =
         nullptr; // a read of a loop that only waits: `a`, `width`, `immediate` likewise; `more`: access_...

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "softgpu/observe/counters_since.hpp"
@@ -19,6 +20,7 @@ constexpr std::chrono::seconds patience{1};
 struct predicted_card {
     explicit predicted_card(predict::card c)
         : facts(std::move(c)),
+          rules(predict::rules_of(facts)),
           l2(static_cast<std::uint64_t>(facts.l2_bytes), static_cast<std::uint64_t>(facts.l2_fetch),
              {.bytes = static_cast<std::uint64_t>(facts.l2_slice_bytes),
               .load = 1 / facts.slice_loads,
@@ -28,6 +30,7 @@ struct predicted_card {
              static_cast<unsigned>(facts.l2_partitions)) {}
 
     predict::card facts;
+    predict::memory_rules rules;
     predict::device_l2 l2;
 };
 
@@ -48,9 +51,10 @@ struct launch_prediction::sums {
     predict::launch_shape shape;
     std::unique_lock<std::timed_mutex> turn;
     std::mutex mutex;
-    std::vector<predict::traffic> l1; // by card
-    std::vector<double> cycles;       // by table, over all blocks
-    std::vector<double> last_cycles;  // of these, behind the last barrier
+    std::vector<predict::traffic> l1;          // by card
+    std::vector<predict::shared_turns> shared; // by card, where it has rules of its own
+    std::vector<double> cycles;                // by table, over all blocks
+    std::vector<double> last_cycles;           // of these, behind the last barrier
     std::uint64_t blocks = 0;
     std::vector<std::uint64_t> l1_bytes; // by card, of a block
     std::vector<std::uint64_t> places;   // by card: blocks on the device at once
@@ -64,7 +68,7 @@ namespace {
 
 class predicted_block final : public machine::block_trace {
 public:
-    explicit predicted_block(launch_prediction::sums& to) : to_(to) {
+    explicit predicted_block(launch_prediction::sums& to) : to_(to), shared_(all_predicted().cards.size()) {
         const auto& cards = all_predicted().cards;
         const std::uint64_t number = to.begun++;
         l1_.reserve(cards.size());
@@ -73,10 +77,32 @@ public:
         }
     }
 
-    void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes,
-                 machine::touch how) override {
-        for (predict::block_l1& l1 : l1_) {
-            l1.touched(warp, line, sectors, passes, how);
+    void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, machine::touch how,
+                 bool by_lanes) override {
+        for (std::size_t k = 0; k < l1_.size(); ++k) {
+            if (!by_lanes || !predict::has_half_warps(rules_of(k))) {
+                l1_[k].touched(warp, line, sectors, passes, how);
+            }
+        }
+    }
+
+    void touched_by_lanes(std::uint32_t warp, predict::lane_addresses at, std::uint32_t mask, unsigned bytes,
+                          machine::touch how) override {
+        for (std::size_t k = 0; k < l1_.size(); ++k) {
+            if (predict::has_half_warps(rules_of(k))) {
+                const predict::transactions all = predict::transactions_of(rules_of(k), at, mask, bytes);
+                for (unsigned t = 0; t < all.count; ++t) {
+                    l1_[k].touched(warp, all.of.at(t).line, all.of.at(t).sectors, 0, how);
+                }
+            }
+        }
+    }
+
+    void touched_shared(predict::lane_addresses at, std::uint32_t mask, unsigned bytes, machine::touch how) override {
+        for (std::size_t k = 0; k < l1_.size(); ++k) {
+            if (rules_of(k) != predict::memory_rules::counters) {
+                shared_[k] += predict::turns_of(rules_of(k), at, mask, bytes, how);
+            }
         }
     }
 
@@ -115,6 +141,7 @@ public:
             to_.l1[k].loads += own[k].loads;
             to_.l1[k].l1_hits += own[k].l1_hits;
             to_.l1[k].host_sectors += own[k].host_sectors;
+            to_.shared[k] += shared_[k];
         }
         for (std::size_t t = 0; t < cycles.size(); ++t) {
             to_.cycles[t] += cycles[t];
@@ -126,9 +153,12 @@ public:
     }
 
 private:
+    static predict::memory_rules rules_of(std::size_t card) { return all_predicted().cards[card]->rules; }
+
     launch_prediction::sums& to_;
     std::vector<predict::block_l1> l1_;
     predict::meetings met_;
+    std::vector<predict::shared_turns> shared_;
 };
 
 } // namespace
@@ -151,6 +181,12 @@ void load_predicted_cards(const std::vector<std::string>& files) {
 }
 
 std::span<const observe::latency_table> predicted_latencies() noexcept { return all_predicted().tables; }
+
+bool predicted_by_lanes() noexcept {
+    const auto& cards = all_predicted().cards;
+    return std::any_of(cards.begin(), cards.end(),
+                       [](const auto& c) { return c->rules != predict::memory_rules::counters; });
+}
 
 std::vector<observe::predicted_machine> predicted_machines() {
     std::vector<observe::predicted_machine> machines;
@@ -180,6 +216,7 @@ launch_prediction::launch_prediction(const predict::launch_shape& shape, std::ve
     sums_->host = std::move(host);
     sums_->turn = std::unique_lock(all.launching, patience);
     sums_->l1.resize(all.cards.size());
+    sums_->shared.resize(all.cards.size());
     sums_->cycles.resize(all.tables.size());
     sums_->last_cycles.resize(all.tables.size());
     for (const auto& c : all.cards) {
@@ -217,7 +254,11 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
                                   .last_path_far = sums_->last_cycles[2 * k + 1] / blocks,
                                   .warm = cards[k]->l2.warm(),
                                   .cold = cards[k]->l2.cold(),
-                                  .met = sums_->met};
+                                  .met = sums_->met,
+                                  .shared = std::nullopt};
+        if (cards[k]->rules != predict::memory_rules::counters) {
+            work.shared = sums_->shared[k];
+        }
         for (predict::traffic* const t : {&work.warm, &work.cold}) {
             t->loads = sums_->l1[k].loads;
             t->l1_hits = sums_->l1[k].l1_hits;

@@ -18,6 +18,8 @@ namespace softgpu::runtime {
 void load_predicted_cards(const std::vector<std::string>& files);
 // Of module::trace(): two tables a card. Empty: nothing is predicted.
 [[nodiscard]] std::span<const observe::latency_table> predicted_latencies() noexcept;
+// Likewise: a card has rules of its own for what lanes access together.
+[[nodiscard]] bool predicted_by_lanes() noexcept;
 
 // The cards as machines of a timeline, in the order of their predictions. Without seconds of operations.
 [[nodiscard]] std::vector<observe::predicted_machine> predicted_machines();

@@ -58,7 +58,7 @@ std::vector<std::string_view> units_of(std::string_view text) {
 void trace_all(const std::vector<std::unique_ptr<machine::module>>& modules) {
     if (!predicted_latencies().empty()) {
         for (const auto& m : modules) {
-            m->trace(predicted_latencies());
+            m->trace(predicted_latencies(), predicted_by_lanes());
         }
     }
 }

@@ -92,6 +92,12 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
         emit_before(points_.before_local, decoded, width,
                     static_cast<unsigned>(i.op == opcode::st ? touch::store : touch::load));
     }
+    const bool moves = i.op == opcode::ld || i.op == opcode::st;
+    if (points_.before_shared != nullptr && moves &&
+        (what == instruction_class::shared_load || what == instruction_class::shared_store)) {
+        emit_before(points_.before_shared, decoded, width,
+                    static_cast<unsigned>(i.op == opcode::st ? touch::store : touch::load));
+    }
     if (i.op == opcode::tex && decoded.places != nullptr) {
         instruction& t = emit_before(points_.before_texture, decoded, 0, 0);
         t.d = decoded.more;
@@ -115,8 +121,10 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
                       : what == instruction_class::global_atomic ? touch::atomic
                       : past_l1                                  ? touch::load_past_l1
                                                                  : touch::load;
-    instruction& t = emit_before(copies ? points_.before_copy : points_.before_access, decoded,
-                                 copies ? i.operands.at(2).bits : width, static_cast<unsigned>(how));
+    const handler run = copies                                     ? points_.before_copy
+                        : moves && points_.before_lanes != nullptr ? points_.before_lanes
+                                                                   : points_.before_access;
+    instruction& t = emit_before(run, decoded, copies ? i.operands.at(2).bits : width, static_cast<unsigned>(how));
     if (copies) {
         t.d = decoded.more;
         t.places = decoded.places;

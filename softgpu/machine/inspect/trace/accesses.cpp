@@ -23,14 +23,14 @@ bool is_run_of(const std::uint64_t* at, std::uint64_t bytes) {
 }
 
 // All lanes side by side.
-void tell_run(std::uint32_t warp, std::uint64_t begin, std::uint64_t bytes, touch how) {
+void tell_run(std::uint32_t warp, std::uint64_t begin, std::uint64_t bytes, touch how, bool by_lanes) {
     const std::uint64_t end = begin + bytes;
     for (std::uint64_t at = begin; at < end;) {
         const std::uint64_t next = std::min(end, (at / line_bytes + 1) * line_bytes);
         const auto first = static_cast<unsigned>(at / sector_bytes % 4);
         const auto last = static_cast<unsigned>((next - 1) / sector_bytes % 4);
         traced_block::running()->to().touched(warp, at / line_bytes, ((2u << last) - 1) & ~((1u << first) - 1),
-                                              last - first + 1, how);
+                                              last - first + 1, how, by_lanes);
         at = next;
     }
 }
@@ -53,13 +53,14 @@ void tell_atomics(std::uint32_t warp, std::uint64_t* at, unsigned count) {
             sectors |= 1u << sector % 4;
             passes += most;
         }
-        traced_block::running()->to().touched(warp, line, sectors, passes, touch::atomic);
+        traced_block::running()->to().touched(warp, line, sectors, passes, touch::atomic, false);
     }
 }
 
 } // namespace
 
-void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w) {
+void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w,
+                 bool by_lanes) {
     const memory::device_memory& memory = *w->host->launch->memory;
     const std::uint64_t windows[2] = {memory.shared_window(), memory.local_window()};
     const auto is_global = [&](std::uint64_t address) {
@@ -67,7 +68,7 @@ void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, t
                address - windows[1] >= memory::device_memory::window_bytes;
     };
     if (mask == all_lanes && is_global(at[0]) && is_run_of(at, bytes)) {
-        tell_run(w->index, at[0], lanes * bytes, how);
+        tell_run(w->index, at[0], lanes * bytes, how, by_lanes);
         return;
     }
     if (how == touch::atomic) {
@@ -110,7 +111,7 @@ void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, t
         parts[k - 1].sectors |= ((2u << std::max(first, last)) - 1) & ~((1u << first) - 1);
     });
     for (unsigned k = 0; k < count; ++k) {
-        traced_block::running()->to().touched(w->index, parts[k].line, parts[k].sectors, 0, how);
+        traced_block::running()->to().touched(w->index, parts[k].line, parts[k].sectors, 0, how, by_lanes);
     }
 }
 

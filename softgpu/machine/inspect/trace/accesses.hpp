@@ -10,7 +10,8 @@
 namespace softgpu::machine {
 
 // Tells the trace of the block that runs about an access of `bytes` a lane at these addresses. Lanes in one line are one access;
-// what is not global memory is left out.
-void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w);
+// what is not global memory is left out. by_lanes: the lanes have been told, too.
+void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w,
+                 bool by_lanes = false);
 
 } // namespace softgpu::machine

@@ -63,6 +63,37 @@ const instruction* before_access(const instruction* i, std::byte* frame, warp* w
     return i + 1;
 }
 
+// Lanes, and then lines. A generic address may be one of shared memory.
+const instruction* before_lanes(const instruction* i, std::byte* frame, warp* w) {
+    if (traced_block::running() == nullptr) {
+        return i + 1;
+    }
+    std::uint64_t at[lanes];
+    read_operand(i, frame, w, at);
+    const unsigned bytes = i->more & 0xFF;
+    const auto how = static_cast<touch>(i->more >> 8);
+    const memory::device_memory& memory = *w->host->launch->memory;
+    lane_mask shared = 0;
+    lane_mask local = 0;
+    each_lane(w->mask, [&](unsigned l) {
+        shared |= at[l] - memory.shared_window() < memory::device_memory::window_bytes ? 1u << l : 0;
+        local |= at[l] - memory.local_window() < memory::device_memory::window_bytes ? 1u << l : 0;
+    });
+    traced_block::running()->to().touched_by_lanes(w->index, at, w->mask & ~shared & ~local, bytes, how);
+    traced_block::running()->to().touched_shared(at, shared, bytes, how);
+    tell_access(at, w->mask, bytes, how, w, true);
+    return i + 1;
+}
+
+const instruction* before_shared(const instruction* i, std::byte* frame, warp* w) {
+    if (traced_block::running() != nullptr) {
+        std::uint64_t at[lanes];
+        read_operand(i, frame, w, at);
+        traced_block::running()->to().touched_shared(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8));
+    }
+    return i + 1;
+}
+
 // The words of 32 lanes lie side by side: a line of the cache.
 const instruction* before_local(const instruction* i, std::byte* frame, warp* w) {
     if (traced_block::running() == nullptr) {
@@ -198,11 +229,13 @@ const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) 
 
 } // namespace
 
-trace_points make_trace_points(std::span<const observe::latency_table> tables) {
+trace_points make_trace_points(std::span<const observe::latency_table> tables, bool by_lanes) {
     return {{tables.begin(), tables.end()},
             begin_piece,
             before_barrier,
             before_access,
+            by_lanes ? before_lanes : nullptr,
+            by_lanes ? before_shared : nullptr,
             before_local,
             before_meeting,
             before_poll,
@@ -213,9 +246,9 @@ trace_points make_trace_points(std::span<const observe::latency_table> tables) {
             before_copy};
 }
 
-void module::trace(std::span<const observe::latency_table> tables) {
+void module::trace(std::span<const observe::latency_table> tables, bool by_lanes) {
     const std::lock_guard lock(self_->linked->mutex);
-    self_->traced = std::make_unique<trace_points>(make_trace_points(tables));
+    self_->traced = std::make_unique<trace_points>(make_trace_points(tables, by_lanes));
 }
 
 } // namespace softgpu::machine

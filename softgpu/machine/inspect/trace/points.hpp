@@ -9,6 +9,6 @@
 
 namespace softgpu::machine {
 
-[[nodiscard]] trace_points make_trace_points(std::span<const observe::latency_table> tables);
+[[nodiscard]] trace_points make_trace_points(std::span<const observe::latency_table> tables, bool by_lanes);
 
 } // namespace softgpu::machine
