@@ -74,7 +74,7 @@ inline times streamed(const measure::stream& on, const call& ours, const call& p
     return {measure::quantile(of_ours, 0.5), measure::quantile(of_peer, 0.5)};
 }
 
-// `copies` of the input are contiguous and exceed the cache together, or there is only one.
+// `copies` of the input are contiguous and exceed the cache together, unless they are short or there is only one.
 inline times compare(const measure::stream& on, const call& ours, const call& peer, unsigned copies, unsigned calls,
                      unsigned samples) {
     const captured a(on, ours, calls, copies);

@@ -43,8 +43,8 @@ def page(subject, lines, facts):
            "written by `measure/pages/library_table.py`.", "",
            "Microseconds a call, medians; the ratio is ours over the peer's, below 1 where ours is faster. *stream*: single",
            "calls, device events around each, the host launching meanwhile, every call on memory that no cache holds. *graph,",
-           "cold*: a graph of calls, each on other memory, together more than the L2 cache. *graph, warm*: a graph of calls on",
-           "the same memory. Both sides get their working memory beforehand. GB/s and their share of the ceiling are of ours,",
+           "cold*: a graph of calls on many arrays in turn, together more than the L2 cache unless they are short. *graph,",
+           "warm*: a graph of calls on the same memory. Both sides get their working memory beforehand. GB/s and their share of the ceiling are of ours,",
            f"graph, cold. {remark}".rstrip(), "",
            f"| what | type | n | stream: ours | peer | ratio | graph, cold: ours | peer | ratio | graph, warm: ours | peer | "
            f"ratio | GB/s | of {ceiling} |" + (" TFLOP/s |" if subject == "convolve" else ""),
