@@ -67,7 +67,11 @@ function(warpfold_cuda_objects out)
   if(NOT WARPFOLD_CUDA_ARCHITECTURES)
     set(optimisation -O1)
   endif()
-  set(flags -std=c++20 ${optimisation} -lineinfo -cudart shared -ccbin "${CMAKE_CXX_COMPILER}" "-I${PROJECT_SOURCE_DIR}"
+  set(lines -lineinfo)
+  if("-G" IN_LIST arg_OPTIONS) # which has them
+    set(lines "")
+  endif()
+  set(flags -std=c++20 ${optimisation} ${lines} -cudart shared -ccbin "${CMAKE_CXX_COMPILER}" "-I${PROJECT_SOURCE_DIR}"
     "-I${PROJECT_SOURCE_DIR}/include" -Xcompiler=-fPIC,-Wall,-Wextra --extended-lambda)
   if(NOT arg_OPTIONS MATCHES "arch=compute_90a") # code for these instructions alone compiles for nothing else
     list(APPEND flags -gencode "arch=compute_75,code=compute_75")
@@ -81,9 +85,10 @@ function(warpfold_cuda_objects out)
   if(arg_RDC)
     list(APPEND flags -rdc=true)
   endif()
-  set(cache ${WARPFOLD_COMPILER_CACHE})
-  if(NOT cache) # not looked for, or not found
-    set(cache "")
+  set(cache "")
+  if(WARPFOLD_COMPILER_CACHE)
+    # By the files it depends on: ccache preprocesses for one architecture, and kernels may differ from one to the next.
+    set(cache ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 ${WARPFOLD_COMPILER_CACHE})
   endif()
   set(objects "")
   foreach(source IN LISTS arg_SOURCES)
