@@ -250,10 +250,11 @@ TEST(Traffic, CopiesTakeRoom) {
 }
 
 TEST(Traffic, BlocksAreOnEitherHalfOfTheMultiprocessors) {
+    const std::vector<host_lines> nothing_of_the_host; // outlives the caches
     device_l2 l2(1 << 20, 32, {.bytes = 512}, 2);
     l2.begin();
     for (std::uint64_t place = 0; place < 64; ++place) {
-        block_l1 l1(l2, 1 << 14, {}, place);
+        block_l1 l1(l2, 1 << 14, nothing_of_the_host, place);
         l1.touched(0, place / 2, 1, 0, touch::load);
         static_cast<void>(l1.ended());
     }
