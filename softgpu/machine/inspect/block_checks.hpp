@@ -54,7 +54,7 @@ struct product_checks; // inspect/products.hpp
 
 struct block_checks {
     check::block_clock clock;
-    check::release_graph::block_record* record = nullptr;    // made when it is needed
+    check::release_graph::block_record* record = nullptr;     // made when it is needed
     std::array<check::release_graph::coverings, 32> released; // by warp: what covered the last accesses
     std::vector<check::stamp> shared_stamps;
     std::vector<std::uint8_t> valid;
