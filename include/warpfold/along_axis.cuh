@@ -20,9 +20,9 @@ template <detail::gpu_target On = gpu>
     const std::size_t blocks =
         std::size_t{detail::device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
     const std::size_t value = bytes + std::max<std::size_t>(bytes, 16);
-    // Twice as many shares as blocks, of 32 times the columns of a thread, or of a quarter of the block's threads.
+    // As many shares as blocks, of 32 times the columns of a thread, or of a quarter of the block's threads.
     const std::size_t shares = std::max<std::size_t>(std::size_t{policy.kernels.block_threads} / 4, 32);
-    return 2 * blocks * std::max(shares * value, 32 * std::size_t{64}) + 256;
+    return blocks * std::max(shares * value, 32 * std::size_t{64}) + 256;
 }
 
 // Bytes of a workspace for scans along an axis of up to n elements of type T, by `Op`, into elements of type U.

@@ -33,6 +33,7 @@ struct along_axis_policy {
     // Where the results give fewer blocks, blocks share the elements of a result, and a second launch joins their values.
     unsigned blocks_per_multiprocessor = Kernels.resident_blocks;
     unsigned thread_min_elements = 8;      // vectors or elements of a thread, where threads share those of a result
+    unsigned alone_elements = 32;          // of a thread: with no more, blocks do not share those of a result
     unsigned block_row_min_vectors = 2048; // rows of so many vectors of 16 bytes are a block's, shorter ones a warp's
 
     // Rows are scanned one after the other, by a launch each, if a row has so many bytes for each row that there is.
@@ -54,6 +55,7 @@ struct along_axis_policy {
     constexpr void check() const {
         check_field("along_axis_policy: blocks_per_multiprocessor", blocks_per_multiprocessor, 1, 32);
         check_field("along_axis_policy: thread_min_elements", thread_min_elements, 1);
+        check_field("along_axis_policy: alone_elements", alone_elements, 1);
         check_field("along_axis_policy: block_row_min_vectors", block_row_min_vectors, 1);
     }
 };

@@ -5,7 +5,7 @@
 
 namespace softgpu::machine {
 
-bool is_product(const block& b, stamp read) {
+bool is_product(const block& b, check::stamp read) {
     const access_site* const site = b.checks->sites->by_id[check::site_of(read)];
     return site != nullptr && site->function->instructions[site->source].op == ptx::opcode::wgmma;
 }

@@ -31,11 +31,11 @@ std::vector<axis_case> gpu_cases() {
     auto all = tests::small_axis_cases(60, 1500, 2);
     all.push_back(make_axis_case({3001, 3}, {1}));                                 // many short rows
     all.push_back(make_axis_case({700, 17}, {1}));                                 // rows at all alignments
-    all.push_back(make_axis_case({2, 30011}, {1}));                                // few long rows
+    all.push_back(make_axis_case({2, 50021}, {1}));                                // few long rows
     all.push_back(make_axis_case({1, 20000}, {1}));                                // all elements
     all.push_back(make_axis_case({5, 16, 2, 48}, {1, 3}));                         // rows of rows
     all.push_back(make_axis_case({10007, 3}, {0}));                                // few columns of a long axis
-    all.push_back(make_axis_case({3000, 8}, {0}));                                 // the same by vectors
+    all.push_back(make_axis_case({6000, 8}, {0}));                                 // the same by vectors
     all.push_back(make_axis_case({64, 256}, {0}));                                 // columns
     all.push_back(make_axis_case({3, 70, 67}, {1}));                               // columns in the middle
     all.push_back(make_axis_case({3, 40, 64}, {0, 1, 2}, {1}, 0, 1, 0, 0, 1));     // not aligned to vectors
@@ -291,8 +291,10 @@ TEST(AlongAxis, Policies) {
                 one, tests::any_numbers<std::uint8_t>(one.room, 4),
                 [&](const auto& on, const auto& in, const axes& which, const auto& out) {
                     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(on)>, gpu>) {
-                        const tuning::along_axis_policy<> policy{
-                            .blocks_per_multiprocessor = blocks, .thread_min_elements = 1, .block_row_min_vectors = 64};
+                        const tuning::along_axis_policy<> policy{.blocks_per_multiprocessor = blocks,
+                                                                 .thread_min_elements = 1,
+                                                                 .alone_elements = 1,
+                                                                 .block_row_min_vectors = 64};
                         reduce_along(on.with(policy), in, which, out);
                     } else {
                         reduce_along(on, in, which, out);

@@ -68,29 +68,38 @@ bool has_columns(const T* in, const axis_plan& plan, unsigned width) {
     return all;
 }
 
-template <class Policy>
+// Blocks that share the elements of a result cost another launch, and a scan another pass. So a result gets more threads
+// of one block first, as long as a block still reads a sector of each row of memory; and blocks share what is left only
+// if a thread would have more than `alone_elements` of the policy. A scan always takes more threads, a reduction where
+// that makes shares unnecessary.
+template <class T, class Policy>
 lanes_shape shape_of_lanes(const Policy& policy, const axis_plan& plan, unsigned width, unsigned threads,
-                           std::uint64_t device_blocks) {
-    const std::uint64_t groups = plan.kept.size / width, length = plan.reduced.size;
+                           std::uint64_t device_blocks, bool scans) {
+    const std::uint64_t groups = plan.kept.size / width, length = plan.reduced.size, least = policy.thread_min_elements;
     lanes_shape shape{plan.kept.size, length, length, 0, 1, 0, plan.by_rows()};
-    std::uint64_t along = 1;
+    std::uint64_t along = 1, most = threads;
     if (shape.along_first) {
-        const std::uint64_t most = groups * 32 >= device_blocks * threads ? 32 : threads;
-        along = std::min(std::bit_floor(std::max<std::uint64_t>(1, length / (4 * policy.thread_min_elements))), most);
+        most = groups * 32 >= device_blocks * threads ? 32 : threads;
+        along = std::min(std::bit_floor(std::max<std::uint64_t>(1, length / (4 * least))), most);
     } else {
+        constexpr std::uint64_t sector = 32;
         const std::uint64_t inner = plan.kept.count == 0 ? 1 : plan.kept.at[0].extent / width;
         const bool fills = groups >= device_blocks * threads && inner >= 32;
         const std::uint64_t across = fills ? threads : std::bit_ceil(std::min<std::uint64_t>(inner, 32));
-        along =
-            std::min(std::bit_floor(std::max<std::uint64_t>(1, length / policy.thread_min_elements)), threads / across);
+        along = std::min(std::bit_floor(std::max<std::uint64_t>(1, length / least)), threads / across);
+        most = threads / std::clamp<std::uint64_t>(sector / (width * sizeof(T)), 1, across);
     }
-    const std::uint64_t across = threads / along;
+    const auto tiles = [&] { return rounded_quotient(groups, threads / along); };
+    if (scans || length / most < policy.alone_elements) {
+        while (along < most && 2 * along * least <= length && 2 * tiles() <= device_blocks) {
+            along *= 2;
+        }
+    }
+    const std::uint64_t across = threads / along, wanted = (scans ? device_blocks / 2 : device_blocks) / tiles();
     shape.log_across = static_cast<unsigned>(std::countr_zero(across));
-    shape.tiles = rounded_quotient(groups, across);
-    const std::uint64_t most_splits = length / (along * policy.thread_min_elements);
-    if (shape.tiles < device_blocks && across <= 32 && most_splits > 1) {
-        const std::uint64_t wanted = std::min(rounded_quotient(device_blocks, shape.tiles), most_splits);
-        shape.share = rounded_quotient(length, wanted);
+    shape.tiles = tiles();
+    if (wanted > 1 && across <= 32 && length / along > policy.alone_elements) {
+        shape.share = rounded_quotient(length, std::min(wanted, length / (along * least)));
         shape.splits = static_cast<unsigned>(rounded_quotient(length, shape.share));
     }
     return shape;
@@ -102,18 +111,20 @@ rows_shape shape_of_rows(const Policy& policy, const axis_plan& plan, std::uint6
     constexpr std::uint64_t longest = std::uint64_t{1} << 30; // elements of a piece
     constexpr unsigned threads = Policy::kernels.block_threads;
     const std::uint64_t row = plan.reduced.at[0].extent, rows = plan.reduced.size / row, vectors = row / each;
-    // Four vectors for a lane, but no part of a 32-byte sector.
+    // Four vectors for a lane, but no part of a 32-byte sector. A block takes long rows, and those that are so few that
+    // their warps would leave half of the device idle.
     std::uint64_t team = std::clamp<std::uint64_t>(std::bit_floor(vectors / 4), 2, 32);
-    if (vectors >= policy.block_row_min_vectors) {
+    const bool are_few = plan.kept.size * 2 * 32 <= device_blocks * threads;
+    if (vectors >= policy.block_row_min_vectors || (are_few && vectors >= std::uint64_t{2} * threads)) {
         team = threads;
     }
     rows_shape shape{plan.kept.size, row, row, 1, {}, rows, rows, 1, 0};
     shape.log_team = static_cast<unsigned>(std::countr_zero(team));
     const std::uint64_t units = device_blocks * threads / std::max<std::uint64_t>(team, 4);
-    const std::uint64_t most_splits = rows * vectors / (team * policy.thread_min_elements);
+    const std::uint64_t of_thread = rows * vectors / team, wanted = units / std::max<std::uint64_t>(1, plan.kept.size);
     std::uint64_t splits = 1;
-    if (plan.kept.size < units && most_splits > 1) {
-        splits = std::min(rounded_quotient(units, plan.kept.size), most_splits);
+    if (wanted > 1 && of_thread > policy.alone_elements) {
+        splits = std::min(wanted, of_thread / policy.thread_min_elements);
     }
     const std::uint64_t pieces = std::max(rounded_quotient(splits, rows), rounded_quotient(row, longest));
     if (pieces > 1) {
@@ -169,7 +180,7 @@ private:
         constexpr unsigned threads = lanes_threads<Kernels, A>, width = columns_of_thread<T, A>();
         const auto by_lanes = [&](auto columns) {
             constexpr unsigned many = decltype(columns)::value;
-            const lanes_shape shape = shape_of_lanes(policy, plan, many, threads, blocks);
+            const lanes_shape shape = shape_of_lanes<T>(policy, plan, many, threads, blocks, false);
             in_shares<A>(on, plan, shape.splits, out, op, result, call,
                          [&](A* partial) { launch_lanes<many>(on, in, plan, shape, out, partial, map, op, result); });
         };
@@ -189,9 +200,9 @@ private:
             launch(static_cast<A*>(nullptr));
             return;
         }
-        const call_memory memory(on, 0, plan.kept.size * splits * sizeof(A), call,
+        const call_memory memory(on, plan.kept.size * splits * sizeof(A), 0, call,
                                  std::max<std::size_t>(alignof(A), 16));
-        A* const partial = static_cast<A*>(memory.data());
+        A* const partial = static_cast<A*>(memory.slots()); // zero again by the second launch
         launch(partial);
         axis_plan joined;
         joined.kept = plan.kept;
@@ -212,8 +223,7 @@ private:
                                 1,
                                 static_cast<unsigned>(std::countr_zero(across)),
                                 false};
-        launch_lanes<1>(on, static_cast<const A*>(partial), joined, shape, out, static_cast<A*>(nullptr),
-                        identity_map{}, op, result);
+        launch_lanes<1>(on, partial, joined, shape, out, static_cast<A*>(nullptr), identity_map{}, op, result);
     }
 
     // Segments of one short length, one after the other, whose results are, too.
@@ -256,8 +266,8 @@ private:
                    result);
     }
     template <unsigned Width, class A, class T, class R, class Map, class Op, class Result>
-    static void launch_lanes(const On& on, const T* in, const axis_plan& plan, const lanes_shape& shape, R* out,
-                             A* partial, const Map& map, const Op& op, const Result& result) {
+    static void launch_lanes(const On& on, T* in, const axis_plan& plan, const lanes_shape& shape, R* out, A* partial,
+                             const Map& map, const Op& op, const Result& result) {
         constexpr auto kernel = &fold_lanes_kernel<Kernels, A, Width, T, R, Map, Op, Result>;
         pdl_launch(properties_of<kernel>(), kernel, grid_of_blocks(shape.tiles * shape.splits),
                    lanes_threads<Kernels, A>, 0, on.stream, in, out, partial, axis_indices(plan.kept),

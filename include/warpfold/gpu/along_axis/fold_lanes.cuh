@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
@@ -44,19 +45,24 @@ __device__ thread_place thread_place_of(const lanes_shape& shape) {
                              : thread_place{across, along, k & (across - 1), k >> shape.log_across};
 }
 
-// Elements k, k + step, ... before `end` of `Width` results, into `mine`. `place` gives where an element is.
+// Elements k, k + step, ... before `end` of `Width` results, into `mine`. `place` gives where an element is. Elements that
+// are not const are zero afterwards: slots of a workspace.
 template <class Kernels, class A, unsigned Width, class T, class Map, class Op, class Place>
-__device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std::uint64_t end, std::uint64_t step,
+__device__ void fold_lane(A (&mine)[Width], T* from, std::uint64_t k, std::uint64_t end, std::uint64_t step,
                           const Map& map, const Op& op, const Place& place) {
     constexpr unsigned loads = Kernels::value.loads_in_flight;
-    const auto load = [&](T(&items)[Width], const axis_place& at) {
+    using item = std::remove_const_t<T>;
+    const auto load = [&](item(&items)[Width], const axis_place& at) {
         if constexpr (Width == 1) {
             items[0] = from[at.in];
+            if constexpr (!std::is_const_v<T>) {
+                std::memset(static_cast<void*>(from + at.in), 0, sizeof(T));
+            }
         } else {
             load_items(from + at.in, items);
         }
     };
-    const auto take = [&](const T(&items)[Width], const axis_place& at) {
+    const auto take = [&](const item(&items)[Width], const axis_place& at) {
 #pragma unroll
         for (unsigned j = 0; j < Width; ++j) {
             mine[j] = op(mine[j], static_cast<A>(detail::mapped(map, items[j], static_cast<std::uint64_t>(at.role))));
@@ -65,7 +71,7 @@ __device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std:
     const auto take_rounds = [&](auto of_round) {
         constexpr unsigned count = decltype(of_round)::value;
         for (; k + (count - 1) * step < end; k += count * step) {
-            T items[count][Width];
+            item items[count][Width];
             axis_place at[count];
 #pragma unroll
             for (unsigned i = 0; i < count; ++i) {
@@ -88,13 +94,13 @@ __device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std:
 // Writes results to `out`, or values of shares to partial[split * results + result] if that is not null.
 template <class Kernels, class A, unsigned Width, class T, class R, class Map, class Op, class Result>
 __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
-    fold_lanes_kernel(const T* in, R* out, A* partial, axis_indices kept, axis_indices reduced, lanes_shape shape,
-                      Map map, Op op, Result result) {
+    fold_lanes_kernel(T* in, R* out, A* partial, axis_indices kept, axis_indices reduced, lanes_shape shape, Map map,
+                      Op op, Result result) {
     constexpr unsigned threads = lanes_threads<Kernels, A>;
     __shared__ alignas(A) unsigned char room[threads * Width * sizeof(A)];
     auto* const shared = reinterpret_cast<A*>(room);
 
-    check_map<Map, T>();
+    check_map<Map, std::remove_const_t<T>>();
     check_operation<Op, A>();
     pdl_trigger();
     pdl_wait();
@@ -111,7 +117,7 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
         axis_place to{};
         if (first < shape.results) {
             to = kept.at(first);
-            const T* const from = in + to.in;
+            T* const from = in + to.in;
             const std::uint64_t begin = split * shape.share, end = min(begin + shape.share, shape.length);
             std::uint64_t k = begin + y, last = end, step = along;
             if constexpr (!is_commutative_v<Op>) {

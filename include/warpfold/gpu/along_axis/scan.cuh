@@ -75,19 +75,18 @@ private:
         constexpr unsigned threads = lanes_threads<Kernels, A>;
         const std::uint64_t blocks =
             std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
-        // Half a device is enough: several shares of a row cost a second pass.
-        lanes_shape shape = shape_of_lanes(policy, plan, 1, threads, std::max<std::uint64_t>(1, blocks / 2));
+        lanes_shape shape = shape_of_lanes<T>(policy, plan, 1, threads, blocks, true);
         constexpr unsigned items = scan_lane_items<A>;
         shape.share = rounded_quotient(shape.share, items) * items;
         shape.splits = static_cast<unsigned>(rounded_quotient(shape.length, shape.share));
         shape.by_vectors = has_row_vectors<items>(in, out, plan);
         if (shape.splits == 1) {
-            return launch<Inclusive>(on, in, plan, shape, out, static_cast<const A*>(nullptr), map, op, first, result);
+            return launch<Inclusive>(on, in, plan, shape, out, static_cast<A*>(nullptr), map, op, first, result);
         }
         const std::uint64_t rows = plan.kept.size;
-        const call_memory memory(on, 0, rows * shape.splits * sizeof(A), call, std::max<std::size_t>(alignof(A), 16));
-        A* const totals = static_cast<A*>(memory.data());
-        constexpr auto fold = &fold_lanes_kernel<Kernels, A, 1, T, A, Map, Op, identity_result>;
+        const call_memory memory(on, rows * shape.splits * sizeof(A), 0, call, std::max<std::size_t>(alignof(A), 16));
+        A* const totals = static_cast<A*>(memory.slots()); // zero again by the last launch
+        constexpr auto fold = &fold_lanes_kernel<Kernels, A, 1, const T, A, Map, Op, identity_result>;
         pdl_launch(properties_of<fold>(), fold, grid_of_blocks(shape.tiles * shape.splits), threads, 0, on.stream, in,
                    static_cast<A*>(nullptr), totals, axis_indices(plan.kept), axis_indices(plan.reduced), shape, map,
                    op, identity_result{});
@@ -104,14 +103,14 @@ private:
                               1,
                               static_cast<unsigned>(std::countr_zero(threads / along)),
                               false};
-        launch<false>(on, static_cast<const A*>(totals), of_totals, one, totals, static_cast<const A*>(nullptr),
+        launch<false>(on, static_cast<const A*>(totals), of_totals, one, totals, static_cast<A*>(nullptr),
                       identity_map{}, op, first, identity_result{});
-        launch<Inclusive>(on, in, plan, shape, out, static_cast<const A*>(totals), map, op, first, result);
+        launch<Inclusive>(on, in, plan, shape, out, totals, map, op, first, result);
     }
 
     template <bool Inclusive, class A, class T, class R, class Map, class Op, class Result>
-    static void launch(const On& on, const T* in, const axis_plan& plan, const lanes_shape& shape, R* out,
-                       const A* starts, const Map& map, const Op& op, const A& first, const Result& result) {
+    static void launch(const On& on, const T* in, const axis_plan& plan, const lanes_shape& shape, R* out, A* starts,
+                       const Map& map, const Op& op, const A& first, const Result& result) {
         constexpr auto kernel = &scan_lanes_kernel<Kernels, Inclusive, A, T, R, Map, Op, Result>;
         pdl_launch(properties_of<kernel>(), kernel, grid_of_blocks(shape.tiles * shape.splits),
                    lanes_threads<Kernels, A>, 0, on.stream, in, out, starts, axis_indices(plan.kept),

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/along_axis/axis_indices.cuh"
@@ -52,12 +53,12 @@ __device__ A scan_along(A mine, A& all, const Op& op, A* shared, unsigned slot, 
     return before;
 }
 
-// `axis`: the scanned dimension; its role is the place in `out`. Each share starts from starts[split * rows + row] or, if
-// that is null, from `initial`.
+// `axis`: the scanned dimension; its role is the place in `out`. Each share starts from starts[split * rows + row], which is
+// zero afterwards, or, if `starts` is null, from `initial`.
 template <class Kernels, bool Inclusive, class A, class T, class R, class Map, class Op, class Result>
 __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
-    scan_lanes_kernel(const T* in, R* out, const A* starts, axis_indices kept, axis_indices axis, lanes_shape shape,
-                      Map map, Op op, A initial, Result result) {
+    scan_lanes_kernel(const T* in, R* out, A* starts, axis_indices kept, axis_indices axis, lanes_shape shape, Map map,
+                      Op op, A initial, Result result) {
     constexpr unsigned threads = lanes_threads<Kernels, A>, items = scan_lane_items<A>;
     __shared__ alignas(A) unsigned char room[threads * sizeof(A)];
     auto* const shared = reinterpret_cast<A*>(room);
@@ -73,7 +74,17 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
         const std::uint64_t begin = split * shape.share, end = min(begin + shape.share, shape.length);
         const bool is_row = row < shape.results;
         const axis_place first = is_row ? kept.at(row) : axis_place{};
-        A carry = is_row && starts != nullptr ? starts[split * shape.results + row] : initial;
+        A carry = initial;
+        if (starts != nullptr) {
+            A* const start = starts + split * shape.results + row;
+            if (is_row) {
+                carry = *start;
+            }
+            __syncthreads();
+            if (is_row && y == 0) {
+                std::memset(static_cast<void*>(start), 0, sizeof(A));
+            }
+        }
         for (std::uint64_t tile = begin; tile < end; tile += along * items) {
             const std::uint64_t k = tile + y * items;
             const T* const from = in + first.in + axis.in_begin + static_cast<std::int64_t>(k) * axis.in[0];
