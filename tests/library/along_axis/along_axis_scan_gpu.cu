@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tests/library/along_axis/axis_cases.hpp"
@@ -96,21 +97,23 @@ TEST(ScanAlongAxis, RowsAlone) {
 
 // Compositions of maps, which have no identity and do not commute, in place.
 TEST(ScanAlongAxis, InOrderAndInPlace) {
-    for (const std::uint64_t length : {1u, 30u, 3000u}) {
+    const std::pair<std::uint64_t, std::uint64_t> shapes[]{{1, 20}, {30, 20}, {3000, 20}, {20, 3000}, {300, 1100}};
+    for (const auto& [rows, columns] : shapes) {
+        const auto pitch = static_cast<std::int64_t>(2 * columns);
         for (const int axis : {0, 1}) {
-            std::vector<tests::affine> data(length * 40);
+            std::vector<tests::affine> data(rows * columns * 2);
             std::mt19937 random(3);
             for (auto& one : data) {
                 one = {static_cast<std::uint32_t>(random()) | 1u, static_cast<std::uint32_t>(random())};
             }
             const on_device<tests::affine> in(data);
             // Rows with gaps, which end with the last element.
-            inclusive_scan_along(gpu{}, strided_view<tests::affine>(in.data(), {length, 20}, {40, 2}), axis,
-                                 strided_view<tests::affine>(in.data(), {length, 20}, {40, 2}), tests::then{});
-            const strided_view<tests::affine> view(data.data(), {length, 20}, {40, 2});
+            const strided_view<tests::affine> view(data.data(), {rows, columns}, {pitch, 2});
+            const strided_view<tests::affine> on_gpu(in.data(), {rows, columns}, {pitch, 2});
+            inclusive_scan_along(gpu{}, on_gpu, axis, on_gpu, tests::then{});
             inclusive_scan_along(host{1}, view, axis, view, tests::then{});
             CUDA(cudaDeviceSynchronize());
-            ASSERT_EQ(in.read(), data) << length << ", axis " << axis;
+            ASSERT_EQ(in.read(), data) << rows << " x " << columns << ", axis " << axis;
         }
     }
 }

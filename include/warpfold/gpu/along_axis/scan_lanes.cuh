@@ -20,18 +20,36 @@ template <class A>
 inline constexpr unsigned scan_lane_items = sizeof(A) <= 8 ? 8 : (sizeof(A) <= 32 ? 4 : 1); // of a thread in a tile
 
 // op over the values of a row's threads before this one; `all` becomes op over all of them. Called by the whole block. The
-// first form is for rows of neighbouring lanes of a warp.
+// first form is for rows of neighbouring threads.
 template <class A, class Op>
-__device__ A scan_along(A mine, A& all, const Op& op, unsigned y, unsigned along) {
-    for (unsigned step = 1; step < along; step *= 2) {
+__device__ A scan_along(A mine, A& all, const Op& op, A* shared, unsigned y, unsigned along) {
+    const unsigned lanes = min(along, warp::lanes), lane = y & (lanes - 1);
+    for (unsigned step = 1; step < lanes; step *= 2) {
         const A other = warp::shuffle_up(mine, step);
-        if (y >= step) {
+        if (lane >= step) {
             mine = op(other, mine);
         }
     }
-    all = warp::shuffle(mine, threadIdx.x % warp::lanes | (along - 1));
-    const A before = warp::shuffle_up(mine, 1);
-    return y == 0 ? static_cast<A>(Op::template identity<A>()) : before;
+    all = warp::shuffle(mine, threadIdx.x % warp::lanes | (lanes - 1));
+    const A left = warp::shuffle_up(mine, 1);
+    A before = lane == 0 ? static_cast<A>(Op::template identity<A>()) : left;
+    if (along > lanes) {
+        const unsigned warps = along / lanes, mine_of_row = y / lanes;
+        A* const of_row = shared + threadIdx.x / lanes - mine_of_row;
+        if (lane == 0) {
+            of_row[mine_of_row] = all;
+        }
+        __syncthreads();
+        all = of_row[0];
+        for (unsigned w = 1; w < warps; ++w) {
+            if (w == mine_of_row) {
+                before = op(all, before);
+            }
+            all = op(all, of_row[w]);
+        }
+        __syncthreads();
+    }
+    return before;
 }
 // `slot`, `distance`: the thread's place in `shared`, and the distance of the next along the row.
 template <class A, class Op>
@@ -82,7 +100,7 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
             }
             __syncthreads();
             if (is_row && y == 0) {
-                std::memset(static_cast<void*>(start), 0, sizeof(A));
+                std::memset(__builtin_assume_aligned(start, alignof(A)), 0, sizeof(A));
             }
         }
         for (std::uint64_t tile = begin; tile < end; tile += along * items) {
@@ -91,9 +109,16 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
             R* const to = out + first.role + static_cast<std::int64_t>(k) * axis.role[0];
             const auto count = static_cast<unsigned>(is_row && k < end ? min(end - k, std::uint64_t{items}) : 0);
             A value[items];
-            if (shape.by_vectors && count == items) {
+            if (count == items) {
                 T loaded[items];
-                load_items(from, loaded);
+                if (shape.by_vectors) {
+                    load_items(from, loaded);
+                } else {
+#pragma unroll
+                    for (unsigned j = 0; j < items; ++j) {
+                        loaded[j] = from[j * axis.in[0]];
+                    }
+                }
 #pragma unroll
                 for (unsigned j = 0; j < items; ++j) {
                     value[j] = static_cast<A>(map(loaded[j]));
@@ -113,8 +138,8 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
                 carry = op(carry, value[items - 1]);
             } else {
                 A all;
-                const A earlier = shape.along_first && along <= warp::lanes
-                                      ? scan_along(value[items - 1], all, op, y, along)
+                const A earlier = shape.along_first
+                                      ? scan_along(value[items - 1], all, op, shared, y, along)
                                       : scan_along(value[items - 1], all, op, shared, y * across + x, across, y, along);
                 before = op(carry, earlier);
                 carry = op(carry, all);
@@ -126,13 +151,20 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
                     return result(j == 0 ? before : op(before, value[j == 0 ? 0 : j - 1]));
                 }
             };
-            if (shape.by_vectors && count == items) {
+            if (count == items) {
                 R stored[items];
 #pragma unroll
                 for (unsigned j = 0; j < items; ++j) {
                     stored[j] = written(j);
                 }
-                store_items(to, stored);
+                if (shape.by_vectors) {
+                    store_items(to, stored);
+                } else {
+#pragma unroll
+                    for (unsigned j = 0; j < items; ++j) {
+                        to[j * axis.role[0]] = stored[j];
+                    }
+                }
             } else {
 #pragma unroll
                 for (unsigned j = 0; j < items; ++j) {
