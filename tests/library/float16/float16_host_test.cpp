@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Calls of 16-bit numbers on the host.
+#include "tests/library/float16/folds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+using namespace warpfold;
+
+namespace {
+
+template <class T>
+struct in_memory {
+    explicit in_memory(const std::vector<T>& data, std::size_t skipped) : all(skipped + data.size()), skip(skipped) {
+        std::copy(data.begin(), data.end(), all.begin() + static_cast<std::ptrdiff_t>(skip));
+    }
+    [[nodiscard]] T* data() const { return all.data() + skip; }
+    [[nodiscard]] std::vector<T> read() const { return {all.begin() + static_cast<std::ptrdiff_t>(skip), all.end()}; }
+
+    mutable std::vector<T> all;
+    std::size_t skip;
+};
+
+TEST(Float16OnHost, Reductions) {
+    tests::short_reductions<half, in_memory>(host{2});
+    tests::short_reductions<bfloat16, in_memory>(host{2});
+}
+TEST(Float16OnHost, Segments) {
+    tests::short_segments<half, in_memory>(host{2});
+    tests::short_segments<bfloat16, in_memory>(host{2});
+}
+TEST(Float16OnHost, AlongAxes) {
+    tests::short_axes<half, in_memory>(host{2});
+    tests::short_axes<bfloat16, in_memory>(host{2});
+}
+TEST(Float16OnHost, Scans) {
+    tests::short_scans<half, in_memory>(host{2});
+    tests::short_scans<bfloat16, in_memory>(host{2});
+}
+
+} // namespace
