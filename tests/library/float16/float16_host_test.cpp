@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Calls of 16-bit numbers on the host.
-#include "tests/library/float16/folds.hpp"
-
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <cstddef>
 #include <vector>
+
+#include "tests/library/float16/exact_cases.hpp"
+#include "tests/library/float16/folds.hpp"
 
 using namespace warpfold;
 
@@ -38,6 +38,22 @@ TEST(Float16OnHost, AlongAxes) {
 TEST(Float16OnHost, Scans) {
     tests::short_scans<half, in_memory>(host{2});
     tests::short_scans<bfloat16, in_memory>(host{2});
+}
+TEST(Float16OnHost, ExactSegments) {
+    tests::short_exact_segments<half, in_memory>(host{2});
+    tests::short_exact_segments<bfloat16, in_memory>(host{2});
+}
+TEST(Float16OnHost, ExactAxes) {
+    tests::short_exact_axes<half, in_memory>(host{2});
+    tests::short_exact_axes<bfloat16, in_memory>(host{2});
+}
+TEST(Float16OnHost, Accumulators) {
+    tests::short_accumulators<half, in_memory>(host{2});
+    tests::short_accumulators<bfloat16, in_memory>(host{2});
+}
+TEST(Float16OnHost, Weights) {
+    tests::short_weights<half, in_memory>(host{2});
+    tests::short_weights<bfloat16, in_memory>(host{2});
 }
 
 } // namespace
