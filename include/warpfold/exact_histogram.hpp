@@ -29,17 +29,17 @@ namespace detail {
 
 template <class Sum, class Weights>
 concept exact_sum_of = real_summable<Weights> &&
-                       (std::is_same_v<Sum, element_t<Weights>> ||
-                        (exact_part<Sum> && sizeof(Sum) >= sizeof(element_t<Weights>)));
+    (std::is_same_v<Sum, element_t<Weights>> || (exact_part<Sum> && sizeof(Sum) >= sizeof(element_t<Weights>)));
 
 } // namespace detail
 
 template <class On, class In, class Weights, detail::element_count N, class Sum,
           detail::bins_for<detail::element_t<In>> Bins>
-requires(!detail::array_like<In> && detail::exact_sum_of<Sum, Weights>) void exact_weighted_histogram(const On& on, const In& in,
-                                                                               const Weights& weights, const N& n,
-                                                                               Sum* sums, const Bins& bins,
-                                                                               update mode = update::overwrite) {
+requires(!detail::array_like<In> &&
+         detail::exact_sum_of<Sum, Weights>) void exact_weighted_histogram(const On& on, const In& in,
+                                                                           const Weights& weights, const N& n,
+                                                                           Sum* sums, const Bins& bins,
+                                                                           update mode = update::overwrite) {
     constexpr const char* call = "exact_weighted_histogram";
     detail::call_frame<On>::run(on, call, [&] {
         const auto bin = detail::prepare(bins, detail::element_t<In>{});

@@ -59,12 +59,10 @@ void sum_axes_exactly(const On& on, const strided_view<T>& in, unsigned mask, co
 } // namespace detail
 
 template <class On, class T, class Out>
-requires(
-    detail::real_summable<const T*>&& std::is_same_v<typename detail::axis_output<Out>::type,
-                                                std::remove_const_t<T>>) void exact_sum_along(const On& on,
-                                                                                              const strided_view<T>& in,
-                                                                                              const axes& which,
-                                                                                              const Out& out) {
+requires(detail::real_summable<const T*>&&
+             std::is_same_v<typename detail::axis_output<Out>::type,
+                            std::remove_const_t<T>>) void exact_sum_along(const On& on, const strided_view<T>& in,
+                                                                          const axes& which, const Out& out) {
     constexpr const char* call = "exact_sum_along";
     const unsigned mask = which.mask(in.rank, call);
     const auto to = detail::output_of_axes(in, mask, out);

@@ -156,7 +156,8 @@ requires(!detail::array_like<In> &&
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
     constexpr const char* call = "weighted_histogram";
-    const auto checked = detail::call_frame<On>::run(on, call, [&] { return detail::checked_weights(weights, n, call); });
+    const auto checked =
+        detail::call_frame<On>::run(on, call, [&] { return detail::checked_weights(weights, n, call); });
     detail::histogram_engine<On>::weigh(on, in, checked, n, sums, of, mode, call);
 }
 
@@ -237,8 +238,9 @@ void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weig
             }
         }
         static_assert(detail::weight_sum<std::remove_pointer_t<decltype(place)>>, "sums have 32 or 64 bits");
-        detail::histogram_engine<On>::weigh(
-            on, samples, detail::checked_weights(detail::data_of(weights), number, call), number, place, of, mode, call);
+        detail::histogram_engine<On>::weigh(on, samples,
+                                            detail::checked_weights(detail::data_of(weights), number, call), number,
+                                            place, of, mode, call);
     });
 }
 

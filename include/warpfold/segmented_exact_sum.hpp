@@ -48,7 +48,8 @@ requires(!detail::segment_ranges<In, Offsets, Out> &&
     detail::call_frame<On>::run(on, call, [&] { detail::check_segments(in, offsets, segments, out, call); });
     for (const unsigned which : {0u, 1u}) {
         detail::segmented_exact_engine<On>::template into<T, T>(on, detail::complex_parts<T, In>{in, which}, offsets,
-                                                             segments, detail::complex_places<Out>{out, which}, call);
+                                                                segments, detail::complex_places<Out>{out, which},
+                                                                call);
     }
 }
 // Ranges, as for segmented_reduce.

@@ -153,9 +153,9 @@ requires(!detail::segment_ranges<In, Offsets, Out>) &&
                                                                                     std::uint64_t segments,
                                                                                     const Out& out) {
     using T = detail::element_t<In>;
-    detail::segmented_engine<On>::template into<detail::folded_extremes<T>>(on, in, offsets, segments, detail::extremes_map<T>{},
-                                                             detail::extremes_operation{}, detail::extremes_result<T>{},
-                                                             out, "segmented_min_max");
+    detail::segmented_engine<On>::template into<detail::folded_extremes<T>>(
+        on, in, offsets, segments, detail::extremes_map<T>{}, detail::extremes_operation{},
+        detail::extremes_result<T>{}, out, "segmented_min_max");
 }
 
 // --- ranges with data() and size() for any of the three arrays, and C arrays -----------------------------------------

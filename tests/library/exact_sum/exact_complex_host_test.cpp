@@ -33,6 +33,15 @@ TEST(exact_complex, of_float) { tests::complex_calls<std::complex<float>, in_mem
 TEST(exact_complex, of_double) { tests::complex_calls<std::complex<double>, in_memory>(host{3}); }
 TEST(exact_complex, of_pairs) { tests::complex_calls<pair, in_memory>(host{1}); }
 
+TEST(exact_complex, dots_with_real) {
+    tests::all_dots_with_real<std::complex<float>, std::complex<double>, in_memory>(host{2});
+    const std::vector<double> real{1, 2};
+    const std::vector<std::complex<float>> complex{{1, 2}, {3, 4}};
+    static_assert(std::is_same_v<decltype(exact_dot(host{}, real, complex)), std::complex<double>>);
+    EXPECT_EQ(exact_dot(host{}, real, complex), (std::complex<double>(7, 10)));
+    EXPECT_EQ(exact_dot(host{}, complex, real), (std::complex<double>(7, 10)));
+    EXPECT_THROW((void)exact_dot(host{}, complex.data(), static_cast<const float*>(nullptr), 2), invalid_argument);
+}
 TEST(exact_complex, ranges_objects_and_mixed_types) {
     using complex = std::complex<float>;
     const auto a = tests::complex_numbers<complex>(1001, 4);

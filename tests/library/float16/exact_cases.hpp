@@ -66,8 +66,9 @@ void short_exact_segments(const On& on) {
             ASSERT_EQ(got[s].bits, right.bits) << s;
         }
     }
-    EXPECT_THROW(segmented_exact_sum(on, static_cast<const H*>(nullptr), equal_segments{2}, 3, static_cast<H*>(nullptr)),
-                 invalid_argument);
+    EXPECT_THROW(
+        segmented_exact_sum(on, static_cast<const H*>(nullptr), equal_segments{2}, 3, static_cast<H*>(nullptr)),
+        invalid_argument);
 }
 
 template <class H, template <class> class Place, class On>
@@ -173,7 +174,8 @@ void short_weights(const On& on) {
     weighted_histogram(on, in.data(), static_cast<const H*>(of_samples.data()), samples.size(), integers.data(), of);
     EXPECT_EQ(sums.read(), right);
     EXPECT_EQ(integers.read(), right_integers);
-    EXPECT_THROW(weighted_histogram(on, in.data(), static_cast<const H*>(nullptr), 3, sums.data(), of), invalid_argument);
+    EXPECT_THROW(weighted_histogram(on, in.data(), static_cast<const H*>(nullptr), 3, sums.data(), of),
+                 invalid_argument);
 }
 
 } // namespace warpfold::tests

@@ -156,10 +156,10 @@ void short_segments(const On& on) {
 template <class H, template <class> class Place, class On>
 void short_axes(const On& on) {
     auto all = small_axis_cases(12, 700, 6);
-    all.push_back(make_axis_case({701, 17}, {1}));     // rows at all alignments
-    all.push_back(make_axis_case({2, 20011}, {1}));    // few long rows
-    all.push_back(make_axis_case({1500, 8}, {0}));     // columns by vectors
-    all.push_back(make_axis_case({3, 70, 67}, {1}));   // columns in the middle
+    all.push_back(make_axis_case({701, 17}, {1}));   // rows at all alignments
+    all.push_back(make_axis_case({2, 20011}, {1}));  // few long rows
+    all.push_back(make_axis_case({1500, 8}, {0}));   // columns by vectors
+    all.push_back(make_axis_case({3, 70, 67}, {1})); // columns in the middle
     for (const axis_case& one : all) {
         SCOPED_TRACE(one.name());
         const axes which{std::span<const int>(one.axes)};
@@ -178,13 +178,11 @@ void short_axes(const On& on) {
             [&](const auto& target, auto in, auto out) { reduce_along(target, one.view(in), which, out, minimum{}); },
             [&](const auto& target, auto in, auto out) { arg_min_along(target, one.view(in), which, out); },
             [&](const auto& target, auto in, auto out) { min_max_along(target, one.view(in), which, out); });
-        const std::uint64_t elements =
-            strided_view<float>(nullptr, std::span<const std::uint64_t>(one.extents)).size();
+        const std::uint64_t elements = strided_view<float>(nullptr, std::span<const std::uint64_t>(one.extents)).size();
         for (int axis = 0; axis < static_cast<int>(one.extents.size()); ++axis) {
-            expect_like_floats<H, float, Place>(on, whole_numbers<H>(one.room), elements,
-                                                [&](const auto& target, auto in, auto out) {
-                                                    inclusive_scan_along(target, one.view(in), axis, out);
-                                                });
+            expect_like_floats<H, float, Place>(
+                on, whole_numbers<H>(one.room), elements,
+                [&](const auto& target, auto in, auto out) { inclusive_scan_along(target, one.view(in), axis, out); });
             expect_like_floats<H, float, Place>(on, special_numbers<H>(one.room), elements,
                                                 [&](const auto& target, auto in, auto out) {
                                                     exclusive_scan_along(target, one.view(in), axis, out, maximum{});
@@ -201,10 +199,9 @@ void short_scans(const On& on) {
         const auto sums = [n](const auto& target, auto in, auto out) { inclusive_scan(target, in, n, out); };
         expect_like_floats<H, float, Place>(on, whole, n, sums);
         expect_like_floats<float, float, Place>(on, whole, n, sums);
-        expect_like_floats<H, float, Place>(
-            on, special_numbers<H>(n), n, [n](const auto& target, auto in, auto out) {
-                exclusive_scan(target, in, n, out, maximum{}, reversed, equal_segments{300});
-            });
+        expect_like_floats<H, float, Place>(on, special_numbers<H>(n), n, [n](const auto& target, auto in, auto out) {
+            exclusive_scan(target, in, n, out, maximum{}, reversed, equal_segments{300});
+        });
     }
 }
 
