@@ -4,25 +4,13 @@
 #include <complex>
 #include <vector>
 
+#include "tests/library/in_memory.hpp"
+
 using namespace warpfold;
 
 namespace {
 
-template <class C>
-class in_memory {
-public:
-    explicit in_memory(const std::vector<C>& data, std::size_t skip = 0) : all_(data), skip_(skip) {
-        all_.insert(all_.begin(), skip, C{});
-    }
-    [[nodiscard]] C* data() const { return const_cast<C*>(all_.data()) + skip_; }
-    [[nodiscard]] std::vector<C> read() const {
-        return {all_.begin() + static_cast<std::ptrdiff_t>(skip_), all_.end()};
-    }
-
-private:
-    std::vector<C> all_;
-    std::size_t skip_;
-};
+using tests::in_memory;
 
 // As cuComplex is.
 struct alignas(8) pair {

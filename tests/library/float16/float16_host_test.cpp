@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Calls of 16-bit numbers on the host.
-#include <algorithm>
-#include <cstddef>
-#include <vector>
-
 #include "tests/library/float16/exact_cases.hpp"
 #include "tests/library/float16/folds.hpp"
+#include "tests/library/in_memory.hpp"
 
 using namespace warpfold;
 
 namespace {
 
-template <class T>
-struct in_memory {
-    explicit in_memory(const std::vector<T>& data, std::size_t skipped) : all(skipped + data.size()), skip(skipped) {
-        std::copy(data.begin(), data.end(), all.begin() + static_cast<std::ptrdiff_t>(skip));
-    }
-    [[nodiscard]] T* data() const { return all.data() + skip; }
-    [[nodiscard]] std::vector<T> read() const { return {all.begin() + static_cast<std::ptrdiff_t>(skip), all.end()}; }
-
-    mutable std::vector<T> all;
-    std::size_t skip;
-};
+using tests::in_memory;
 
 TEST(Float16OnHost, Reductions) {
     tests::short_reductions<half, in_memory>(host{2});
