@@ -79,7 +79,7 @@ void counted_segments(const On& on) {
     for (const auto* lengths : {&few, &many}) {
         SCOPED_TRACE(lengths->size());
         expect_counted<std::int64_t, std::int32_t, Place>(on, *lengths, sums);
-        expect_counted<located<float>, float, Place>(on, *lengths, least);
+        expect_counted<located<double>, double, Place>(on, *lengths, least);
         expect_counted<std::uint64_t, std::int32_t, Place>(on, *lengths, in_order);
         expect_counted<float, float, Place>(on, *lengths, exact);
     }
