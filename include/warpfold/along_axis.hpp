@@ -219,8 +219,8 @@ void arg_max_along(const On& on, const strided_view<T>& in, const axes& which, c
 template <class On, class T, detail::axis_output_for<extremes<std::remove_const_t<T>>> Out>
 void min_max_along(const On& on, const strided_view<T>& in, const axes& which, const Out& out) {
     using X = std::remove_const_t<T>;
-    detail::into_axes<extremes<X>, true>("min_max_along", on, in, which, out, detail::extremes_map<X>{},
-                                         detail::extremes_operation{}, detail::identity_result{});
+    detail::into_axes<detail::folded_extremes<X>, true>("min_max_along", on, in, which, out, detail::extremes_map<X>{},
+                                                        detail::extremes_operation{}, detail::extremes_result<X>{});
 }
 
 // --- inclusive_scan_along, exclusive_scan_along: prefix sums of every row of an axis ---------------------------------

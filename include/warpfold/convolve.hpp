@@ -24,6 +24,7 @@
 // throws invalid_argument if sizes do not match, arrays overlap or pointers are null, and what the target throws.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -32,6 +33,7 @@
 
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/convolve.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/float16.hpp"
@@ -156,7 +158,8 @@ bool overlap(const image<T>& a, const image<O>& b) {
 
 template <class T, class O>
 convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& in_image, const image<O>& out_image, std::uint64_t kx,
-                                                 std::uint64_t ky, const convolve_options& how, const char* call) {
+                                                 std::uint64_t ky, const convolve_options& how, const char* call,
+                                                 bool checks_overlap = true) {
     const image<T> in = completed(in_image, "samples", call);
     const image<O> out = completed(out_image, "results", call);
     const std::uint64_t width = in.height == 0 ? 0 : convolve_outputs(in.width, kx, how.which);
@@ -175,7 +178,7 @@ convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& in_image, const
         bad_convolve(call,
                      in.data == nullptr ? "there are no samples at a null pointer" : "no results go to a null pointer");
     }
-    if (!none && in.count != 0 && overlap(in, out)) {
+    if (checks_overlap && !none && in.count != 0 && overlap(in, out)) {
         bad_convolve(call, "the results overlap the samples");
     }
     const auto as = [](std::uint64_t x) { return static_cast<std::int64_t>(x); };
@@ -195,11 +198,6 @@ convolve_task<std::remove_const_t<T>, O> task_of(const image<T>& in_image, const
             how.outside};
 }
 
-template <class T, class O>
-bool has_results(const convolve_task<T, O>& task) {
-    return task.count != 0 && task.out_width != 0 && task.out_height != 0;
-}
-
 // A rank takes part in the exchange of samples without results, too.
 template <class On, class T, class O>
 bool has_work(const convolve_task<T, O>& task, const convolve_options& how, const char* call) {
@@ -209,27 +207,60 @@ bool has_work(const convolve_task<T, O>& task, const convolve_options& how, cons
     return is_split_v<On> || has_results(task);
 }
 
-template <class On, class T, class M, class O>
-void filter(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out, const convolve_options& how,
-            bool turned, const char* call) {
+template <bool OfLine, class T, class N>
+void check_rows(const image<T>& in, const N& rows, const char* call) {
+    if (!OfLine && most_of(rows) != in.height) {
+        bad_convolve(call, "the images of samples have " + std::to_string(in.height) +
+                               " rows, and the number of rows is at most " + std::to_string(most_of(rows)));
+    }
+}
+
+// Calls work(task) with the number of samples of a line, or of rows, that the target's memory has.
+template <bool OfLine, class On, class T, class O, element_count N, class Work>
+void with_size(const convolve_task<T, O>& task, const N& n, const char* call, const Work& work) {
+    if constexpr (!is_count_at_v<N>) {
+        work(task);
+    } else {
+        static_assert(!is_split_v<On>, "over ranks the number of samples is an integer");
+        const auto number = detail::checked_count(n, call);
+        using I = std::remove_cvref_t<decltype(*number.number)>;
+        const counted_task<T, O, I, OfLine> counted{
+            task, number, OfLine ? task.out_width - task.width : task.out_height - task.height};
+        if constexpr (!std::is_same_v<On, host>) {
+            work(counted);
+        } else if (const auto now = counted.sized(); has_results(now)) {
+            work(now);
+        }
+    }
+}
+
+// `n`: samples of a line, or rows of each image. A number in the target's memory is at most that of the image.
+template <bool OfLine, class On, class T, element_count N, class M, class O>
+void filter(const On& on, const image<T>& in, const N& n, const image<M>& mask, const image<O>& out,
+            const convolve_options& how, bool turned, const char* call) {
     call_frame<On>::run(on, call, [&] {
         using A = convolve_sum_t<std::remove_const_t<T>, O>;
         const std::vector<A> values = mask_values<A>(mask, turned, call);
-        const auto task = task_of(in, out, mask.width, mask.height, how, call);
+        check_rows<OfLine>(in, n, call);
+        const auto task = task_of(in, out, mask.width, mask.height, how, call, !is_count_at_v<N>);
         if (has_work<On>(task, how, call)) {
-            convolve_engine<On>::template direct<A>(on, task, values.data(), static_cast<std::int64_t>(mask.width),
-                                                    static_cast<std::int64_t>(mask.height), call);
+            with_size<OfLine, On>(task, n, call, [&](const auto& sized) {
+                convolve_engine<On>::template direct<A>(on, sized, values.data(), static_cast<std::int64_t>(mask.width),
+                                                        static_cast<std::int64_t>(mask.height), call);
+            });
         }
     });
 }
 
 // An array, which ranks split by its elements; images are split by their rows.
-template <class On, class T, class M, class O>
-void filter_line(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
+template <class On, class T, element_count N, class M, class O>
+void filter_line(const On& on, const T* in, const N& number, const M* mask, std::uint64_t k, O* out,
                  const convolve_options& how, bool turned, const char* call) {
+    const std::uint64_t n = most_of(number);
     const image<const T> samples{in, n, 1};
     const image<O> results{out, convolve_outputs(n, k, how.which), 1};
     if constexpr (is_split_v<On>) {
+        static_assert(!is_count_at_v<N>, "over ranks the number of samples is an integer");
         call_frame<On>::run(on, call, [&] {
             using A = convolve_sum_t<T, O>;
             const std::vector<A> values = mask_values<A>(image<const M>{mask, k, 1}, turned, call);
@@ -239,22 +270,25 @@ void filter_line(const On& on, const T* in, std::uint64_t n, const M* mask, std:
             }
         });
     } else {
-        filter(on, samples, image<const M>{mask, k, 1}, results, how, turned, call);
+        filter<true>(on, samples, number, image<const M>{mask, k, 1}, results, how, turned, call);
     }
 }
 
-template <class On, class T, class M, class O>
-void filter_separable(const On& on, const image<T>& in, const M* across, std::uint64_t kx, const M* down,
+template <class On, class T, element_count N, class M, class O>
+void filter_separable(const On& on, const image<T>& in, const N& rows, const M* across, std::uint64_t kx, const M* down,
                       std::uint64_t ky, const image<O>& out, const convolve_options& how, bool turned,
                       const char* call) {
     call_frame<On>::run(on, call, [&] {
         using A = convolve_sum_t<std::remove_const_t<T>, O>;
         const std::vector<A> x = mask_values<A>(image<const M>{across, kx, 1}, turned, call);
         const std::vector<A> y = mask_values<A>(image<const M>{down, ky, 1}, turned, call);
-        const auto task = task_of(in, out, kx, ky, how, call);
+        check_rows<false>(in, rows, call);
+        const auto task = task_of(in, out, kx, ky, how, call, !is_count_at_v<N>);
         if (has_work<On>(task, how, call)) {
-            convolve_engine<On>::template separable<A>(on, task, x.data(), static_cast<std::int64_t>(kx), y.data(),
-                                                       static_cast<std::int64_t>(ky), call);
+            with_size<false, On>(task, rows, call, [&](const auto& sized) {
+                convolve_engine<On>::template separable<A>(on, sized, x.data(), static_cast<std::int64_t>(kx), y.data(),
+                                                           static_cast<std::int64_t>(ky), call);
+            });
         }
     });
 }
@@ -264,16 +298,30 @@ void filter_separable(const On& on, const image<T>& in, const M* across, std::ui
 // --- images and a two-dimensional mask -------------------------------------------------------------------------------
 // Each image of `in` is filtered by itself. `out` has as many images, of the size that convolve_outputs gives for width
 // and height. A mask of height 1 filters rows. Throws invalid_argument if sizes do not match.
+//
+// With `rows`, a count_at (detail/element_count.hpp), the number of rows of every image is read in the target's memory, in the
+// target's order. `in` and `out` are images of rows.most rows then; rows that are not there are neither read nor written, and
+// whether arrays overlap is not checked.
 
 template <class On, detail::sample T, class M, detail::result O>
 void convolve(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out,
               const convolve_options& how = {}) {
-    detail::filter(on, in, mask, out, how, true, "convolve");
+    detail::filter<false>(on, in, in.height, mask, out, how, true, "convolve");
+}
+template <class On, detail::sample T, std::integral I, class M, detail::result O>
+void convolve(const On& on, const image<T>& in, const count_at<I>& rows, const image<M>& mask, const image<O>& out,
+              const convolve_options& how = {}) {
+    detail::filter<false>(on, in, rows, mask, out, how, true, "convolve");
 }
 template <class On, detail::sample T, class M, detail::result O>
 void correlate(const On& on, const image<T>& in, const image<M>& mask, const image<O>& out,
                const convolve_options& how = {}) {
-    detail::filter(on, in, mask, out, how, false, "correlate");
+    detail::filter<false>(on, in, in.height, mask, out, how, false, "correlate");
+}
+template <class On, detail::sample T, std::integral I, class M, detail::result O>
+void correlate(const On& on, const image<T>& in, const count_at<I>& rows, const image<M>& mask, const image<O>& out,
+               const convolve_options& how = {}) {
+    detail::filter<false>(on, in, rows, mask, out, how, false, "correlate");
 }
 
 // --- images and a separable mask -------------------------------------------------------------------------------------
@@ -283,24 +331,34 @@ void correlate(const On& on, const image<T>& in, const image<M>& mask, const ima
 template <class On, detail::sample T, class M, detail::result O>
 void convolve_separable(const On& on, const image<T>& in, const M* across, std::uint64_t kx, const M* down,
                         std::uint64_t ky, const image<O>& out, const convolve_options& how = {}) {
-    detail::filter_separable(on, in, across, kx, down, ky, out, how, true, "convolve_separable");
+    detail::filter_separable(on, in, in.height, across, kx, down, ky, out, how, true, "convolve_separable");
+}
+template <class On, detail::sample T, std::integral I, class M, detail::result O>
+void convolve_separable(const On& on, const image<T>& in, const count_at<I>& rows, const M* across, std::uint64_t kx,
+                        const M* down, std::uint64_t ky, const image<O>& out, const convolve_options& how = {}) {
+    detail::filter_separable(on, in, rows, across, kx, down, ky, out, how, true, "convolve_separable");
 }
 template <class On, detail::sample T, class M, detail::result O>
 void correlate_separable(const On& on, const image<T>& in, const M* across, std::uint64_t kx, const M* down,
                          std::uint64_t ky, const image<O>& out, const convolve_options& how = {}) {
-    detail::filter_separable(on, in, across, kx, down, ky, out, how, false, "correlate_separable");
+    detail::filter_separable(on, in, in.height, across, kx, down, ky, out, how, false, "correlate_separable");
+}
+template <class On, detail::sample T, std::integral I, class M, detail::result O>
+void correlate_separable(const On& on, const image<T>& in, const count_at<I>& rows, const M* across, std::uint64_t kx,
+                         const M* down, std::uint64_t ky, const image<O>& out, const convolve_options& how = {}) {
+    detail::filter_separable(on, in, rows, across, kx, down, ky, out, how, false, "correlate_separable");
 }
 
 // --- n samples and a mask of k values --------------------------------------------------------------------------------
-// `out` has room for convolve_outputs(n, k, how.which) results.
+// `out` has room for convolve_outputs(n, k, how.which) results. n may be a count_at.
 
-template <class On, detail::sample T, class M, detail::result O>
-void convolve(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
+template <class On, detail::sample T, detail::element_count N, class M, detail::result O>
+void convolve(const On& on, const T* in, const N& n, const M* mask, std::uint64_t k, O* out,
               const convolve_options& how = {}) {
     detail::filter_line(on, in, n, mask, k, out, how, true, "convolve");
 }
-template <class On, detail::sample T, class M, detail::result O>
-void correlate(const On& on, const T* in, std::uint64_t n, const M* mask, std::uint64_t k, O* out,
+template <class On, detail::sample T, detail::element_count N, class M, detail::result O>
+void correlate(const On& on, const T* in, const N& n, const M* mask, std::uint64_t k, O* out,
                const convolve_options& how = {}) {
     detail::filter_line(on, in, n, mask, k, out, how, false, "correlate");
 }

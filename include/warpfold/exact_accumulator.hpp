@@ -18,24 +18,28 @@
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/exact_sum.hpp"
+#include "warpfold/float16.hpp"
 
 namespace warpfold {
 
+// T, the type of the value: float, double, half or bfloat16.
 template <class T>
 class exact_accumulator {
-    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+    using term = detail::computed_t<T>;
+    static_assert(std::is_same_v<term, float> || std::is_same_v<term, double>);
 
 public:
-    void add(T x) { sum_.term(x); }
+    void add(T x) { sum_.term(static_cast<term>(x)); }
     void add(const exact_accumulator& other) {
-        detail::long_accumulator<T, 1> copy = other.sum_;
+        detail::long_accumulator<term, 1> copy = other.sum_;
         sum_.add(copy);
     }
-    // Adds n elements in the target's memory and waits. Throws what the target throws.
-    template <class On, detail::summable In>
-    requires std::is_same_v<detail::element_t<In>, T>
-    void add(const On& on, const In& in, std::uint64_t n) {
-        detail::exact_add_engine<On>::add(on, sum_, in, n, "exact_accumulator::add");
+    // Adds n elements in the target's memory and waits. Elements are double only if T is. Throws what the target throws.
+    template <class On, detail::real_summable In>
+    requires(sizeof(detail::term_t<In>) <= sizeof(term)) void add(const On& on, const In& in, std::uint64_t n) {
+        constexpr const char* call = "exact_accumulator::add";
+        detail::check_inputs(on, n, call, in);
+        detail::exact_add_engine<On>::add(on, sum_, detail::converted<term>(in), n, call);
     }
     template <class On, detail::sized_range Range>
     void add(const On& on, const Range& range) {
@@ -48,12 +52,12 @@ public:
 
     // The sum of everything added, rounded to nearest, ties to even.
     [[nodiscard]] T value() const {
-        detail::long_accumulator<T, 1> copy = sum_;
-        return copy.value();
+        detail::long_accumulator<term, 1> copy = sum_;
+        return copy.template value<T>();
     }
 
 private:
-    detail::long_accumulator<T, 1> sum_;
+    detail::long_accumulator<term, 1> sum_;
 };
 
 } // namespace warpfold

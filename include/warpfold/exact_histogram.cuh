@@ -15,7 +15,7 @@ namespace warpfold {
 // Bytes of a workspace for sums of type Sum in up to `bins` bins.
 template <class Sum>
 [[nodiscard]] constexpr std::size_t exact_histogram_workspace(std::uint64_t bins) {
-    return static_cast<std::size_t>(bins * sizeof(detail::exact_limbs<Sum>));
+    return static_cast<std::size_t>(bins * sizeof(detail::exact_limbs<detail::computed_t<Sum>>));
 }
 
 } // namespace warpfold

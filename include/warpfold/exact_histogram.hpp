@@ -5,13 +5,13 @@
 //
 //  exact_weighted_histogram(on, in, weights, n, sums, bins, mode)   sums[bin(x)] += weight
 //
-// Arguments and errors are those of weighted_histogram (histogram.hpp); n may be a count_at. Weights are float or double.
-// Sums are of their type, or double. With update::add the value that a sum has is one of the terms. Special values are
+// Arguments and errors are those of weighted_histogram (histogram.hpp); n may be a count_at. Weights are float, double, half
+// or bfloat16. Sums are of their type, or of a wider one: float or double. With update::add the value that a sum has is one of the terms. Special values are
 // those of exact_sum.hpp: the sum of a bin without samples is +0.
 //
 // Cost: O(n) for even bins, O(n log bins) for edges; each sample adds up to three integers. On a GPU two launches, two more for
 // each 2^30 samples behind the first, and a workspace of exact_histogram_workspace<Sum>(bins) bytes: 104 for each bin of
-// float, 560 of double. The host uses as much for each thread, of at most 256 MiB in all.
+// float, half and bfloat16, 560 of double. The host uses as much for each thread, of at most 256 MiB in all.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,27 @@
 
 namespace warpfold {
 
+namespace detail {
+
+template <class Sum, class Weights>
+concept exact_sum_of = real_summable<Weights> &&
+    (std::is_same_v<Sum, element_t<Weights>> || (exact_part<Sum> && sizeof(Sum) >= sizeof(element_t<Weights>)));
+
+} // namespace detail
+
 template <class On, class In, class Weights, detail::element_count N, class Sum,
           detail::bins_for<detail::element_t<In>> Bins>
-requires(!detail::array_like<In> && detail::summable<Weights> && detail::exact_part<Sum> &&
-         sizeof(Sum) >=
-             sizeof(detail::element_t<Weights>)) void exact_weighted_histogram(const On& on, const In& in,
-                                                                               const Weights& weights, const N& n,
-                                                                               Sum* sums, const Bins& bins,
-                                                                               update mode = update::overwrite) {
+requires(!detail::array_like<In> &&
+         detail::exact_sum_of<Sum, Weights>) void exact_weighted_histogram(const On& on, const In& in,
+                                                                           const Weights& weights, const N& n,
+                                                                           Sum* sums, const Bins& bins,
+                                                                           update mode = update::overwrite) {
     constexpr const char* call = "exact_weighted_histogram";
     detail::call_frame<On>::run(on, call, [&] {
         const auto bin = detail::prepare(bins, detail::element_t<In>{});
         const detail::one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bins.count()};
-        detail::exact_histogram_engine<On>::weigh(on, in, weights, n, sums, of, mode, call);
+        detail::exact_histogram_engine<On>::weigh(on, in, detail::checked_weights(weights, n, call), n, sums, of, mode,
+                                                  call);
     });
 }
 

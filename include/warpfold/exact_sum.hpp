@@ -4,7 +4,7 @@
 // header serves the host; exact_sum.cuh adds the GPU, with the same calls.
 //
 //  exact_sum(on, in, n)      sum of in[k], which are float, double, half, bfloat16 or complex
-//  exact_dot(on, a, b, n)    sum of a[k] * b[k], each float, double, half or bfloat16, or each complex
+//  exact_dot(on, a, b, n)    sum of a[k] * b[k], each float, double, half, bfloat16 or complex
 //  exact_vdot(on, a, b, n)   sum of conj(a[k]) * b[k], each complex
 //
 // Complex numbers are std::complex, cuda::std::complex and thrust::complex of float or double, cuComplex and
@@ -129,6 +129,36 @@ using complex_product_t = std::conditional_t<sizeof(element_t<A>) >= sizeof(elem
 template <class Out, class A, class B>
 concept complex_product_place = complex_place_for<Out, complex_part_t<complex_product_t<A, B>>>;
 
+// Real numbers times complex ones: the type of the parts of a result, and of the result.
+template <class R, class C>
+using scaled_part_t = std::common_type_t<term_t<R>, complex_part_t<element_t<C>>>;
+template <class R, class C>
+using scaled_t = typename with_parts<element_t<C>, scaled_part_t<R, C>>::type;
+
+// Each part of the sum of the products is an exact sum of n products.
+template <class On, class R, class C, class N, class... Out>
+auto scaled_dot(const On& on, const R& real, const C& complex, const N& n, const Out&... out) {
+    constexpr const char* call = "exact_dot";
+    using T = scaled_part_t<R, C>;
+    const auto count = detail::engine_count<On>(n, call);
+    detail::check_inputs(on, detail::most_of(count), call, real, complex);
+    const auto factors = detail::converted<T>(real);
+    if constexpr (sizeof...(Out) == 0) {
+        T parts[2];
+        for (const unsigned which : {0u, 1u}) {
+            parts[which] =
+                exact_engine<On>::template value<T>(on, count, call, factors, complex_parts<T, C>{complex, which});
+        }
+        return scaled_t<R, C>{parts[0], parts[1]};
+    } else {
+        (detail::check_complex_place(on, out, call), ...);
+        for (const unsigned which : {0u, 1u}) {
+            exact_engine<On>::template into<T>(on, count, detail::part_place(detail::decayed_output(out...), which),
+                                               call, factors, complex_parts<T, C>{complex, which});
+        }
+    }
+}
+
 // Each part of a result is the sum of 2 n products, of the numbers of `a` in order and of complex_pairs{b, part, negates}.
 template <bool Conjugates, class SumOf>
 void each_part_of_dot(const SumOf& sum_of) {
@@ -246,6 +276,27 @@ requires(detail::complex_multipliable<A, B>&& detail::complex_product_place<Out,
     const On& on, const A& a, const B& b, const N& n, const Out& out) {
     detail::complex_dot<false>("exact_dot", on, a, b, n, out);
 }
+// Of real numbers and complex ones, in either order: the true sums of the products with each part. The parts of the result
+// are double if those of one array are.
+template <class On, detail::real_summable A, detail::complex_summable B, detail::element_count N>
+[[nodiscard]] detail::scaled_t<A, B> exact_dot(const On& on, const A& a, const B& b, const N& n) {
+    return detail::scaled_dot(on, a, b, n);
+}
+template <class On, detail::complex_summable A, detail::real_summable B, detail::element_count N>
+[[nodiscard]] detail::scaled_t<B, A> exact_dot(const On& on, const A& a, const B& b, const N& n) {
+    return detail::scaled_dot(on, b, a, n);
+}
+template <class On, detail::real_summable A, detail::complex_summable B, detail::element_count N,
+          detail::complex_place_for<detail::scaled_part_t<A, B>> Out>
+void exact_dot(const On& on, const A& a, const B& b, const N& n, const Out& out) {
+    detail::scaled_dot(on, a, b, n, out);
+}
+template <class On, detail::complex_summable A, detail::real_summable B, detail::element_count N,
+          detail::complex_place_for<detail::scaled_part_t<B, A>> Out>
+void exact_dot(const On& on, const A& a, const B& b, const N& n, const Out& out) {
+    detail::scaled_dot(on, b, a, n, out);
+}
+
 template <class On, class A, class B, detail::element_count N>
 requires detail::complex_multipliable<A, B>
 [[nodiscard]] detail::complex_product_t<A, B> exact_vdot(const On& on, const A& a, const B& b, const N& n) {

@@ -6,7 +6,7 @@
 //  exact_sum_along(on, in, axes, out)
 //
 // Arguments and errors are those of along_axis.hpp, special values those of exact_sum.hpp: a sum of no elements is +0.
-// Elements are float, double or complex, results of the same type. Cost: O(elements + results); on a GPU one launch, or one
+// Elements are float, double, half, bfloat16 or complex, results of the same type. Cost: O(elements + results); on a GPU one launch, or one
 // per result of many elements, and a workspace of exact_sum_workspace() bytes.
 #pragma once
 
@@ -59,12 +59,10 @@ void sum_axes_exactly(const On& on, const strided_view<T>& in, unsigned mask, co
 } // namespace detail
 
 template <class On, class T, class Out>
-requires(
-    detail::summable<const T*>&& std::is_same_v<typename detail::axis_output<Out>::type,
-                                                std::remove_const_t<T>>) void exact_sum_along(const On& on,
-                                                                                              const strided_view<T>& in,
-                                                                                              const axes& which,
-                                                                                              const Out& out) {
+requires(detail::real_summable<const T*>&&
+             std::is_same_v<typename detail::axis_output<Out>::type,
+                            std::remove_const_t<T>>) void exact_sum_along(const On& on, const strided_view<T>& in,
+                                                                          const axes& which, const Out& out) {
     constexpr const char* call = "exact_sum_along";
     const unsigned mask = which.mask(in.rank, call);
     const auto to = detail::output_of_axes(in, mask, out);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // 16-bit floating-point numbers as they are stored, for code that compiles without the CUDA toolkit. They convert to
-// float for arithmetic, and back by rounding to nearest, ties to even. The toolkit's __half and __nv_bfloat16 have the
-// same bits. Convolutions accept them; other calls take pointers to them as pointers to these.
+// float for arithmetic, and back by rounding to nearest, ties to even; results of calls, which are floats, may be assigned
+// to them. The toolkit's __half and __nv_bfloat16 have the same bits. Convolutions accept them; other calls take pointers
+// to them as pointers to these.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "warpfold/detail/portable.hpp"
 
@@ -50,6 +52,7 @@ struct half {
         bits = detail::half_of_float(x);
 #endif
     }
+    WARPFOLD_HD half& operator=(float x) { return *this = half(x); }
     WARPFOLD_HD explicit operator float() const {
 #if defined(__CUDA_ARCH__)
         float x;
@@ -71,11 +74,23 @@ struct bfloat16 {
         const std::uint32_t rounded = (whole + 0x7fffu + (whole >> 16 & 1u)) >> 16;
         bits = static_cast<std::uint16_t>(x != x ? (whole >> 16 | 0x40u) : rounded);
     }
+    WARPFOLD_HD bfloat16& operator=(float x) { return *this = bfloat16(x); }
     WARPFOLD_HD explicit operator float() const {
         return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) << 16);
     }
 
     std::uint16_t bits;
 };
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_float16_v = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+
+// The type in which values of type T are added and compared: float for those of 16 bits.
+template <class T>
+using computed_t = std::conditional_t<is_float16_v<T>, float, T>;
+
+} // namespace detail
 
 } // namespace warpfold

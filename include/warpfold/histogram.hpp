@@ -44,7 +44,9 @@
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact/exact_half.hpp"
 #include "warpfold/error.hpp"
+#include "warpfold/float16.hpp"
 #include "warpfold/host/histogram/histogram.hpp"
 #include "warpfold/log_edges.hpp"
 
@@ -83,6 +85,16 @@ inline void check_room_for_counts(std::uint64_t have, std::uint64_t bins, const 
 [[noreturn]] inline void refuse_weights(std::uint64_t samples, std::uint64_t weights, const char* call) {
     throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(samples) +
                            " samples, and " + std::to_string(weights) + " weights");
+}
+
+// Weights of 16 bits as floats; others as they are, and checked later.
+template <class Weights, element_count N>
+auto checked_weights(const Weights& weights, const N& n, const char* call) {
+    using W = element_t<Weights>;
+    if constexpr (is_float16_v<W>) {
+        detail::check_array(weights, least_of(detail::checked_count(n, call)), call);
+    }
+    return detail::converted<computed_t<W>>(weights);
 }
 
 template <class Bins, std::size_t Active>
@@ -131,7 +143,7 @@ requires(!detail::array_like<In>)
 }
 
 // --- weighted_histogram: the sum of the weights of the samples in each bin -------------------------------------------
-// weights[k] is the weight of in[k], of any arithmetic type; it is converted to the type of the sums. Sums have 32 or
+// weights[k] is the weight of in[k], of any arithmetic type, half or bfloat16; it is converted to the type of the sums. Sums have 32 or
 // 64 bits; integers wrap. Floating-point sums on the host have the same bits for any number of threads. On a GPU they
 // are added by atomics in any order, so their last bits may differ from run to run; integer sums do not.
 
@@ -143,7 +155,10 @@ requires(!detail::array_like<In> &&
                                                            update mode = update::overwrite) {
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
-    detail::histogram_engine<On>::weigh(on, in, weights, n, sums, of, mode, "weighted_histogram");
+    constexpr const char* call = "weighted_histogram";
+    const auto checked =
+        detail::call_frame<On>::run(on, call, [&] { return detail::checked_weights(weights, n, call); });
+    detail::histogram_engine<On>::weigh(on, in, checked, n, sums, of, mode, call);
 }
 
 // --- histogram_channels: one histogram per channel, in one pass ------------------------------------------------------
@@ -223,7 +238,9 @@ void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weig
             }
         }
         static_assert(detail::weight_sum<std::remove_pointer_t<decltype(place)>>, "sums have 32 or 64 bits");
-        detail::histogram_engine<On>::weigh(on, samples, detail::data_of(weights), number, place, of, mode, call);
+        detail::histogram_engine<On>::weigh(on, samples,
+                                            detail::checked_weights(detail::data_of(weights), number, call), number,
+                                            place, of, mode, call);
     });
 }
 

@@ -22,6 +22,7 @@
 #include "warpfold/detail/limits.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/detail/standard_operation.hpp"
+#include "warpfold/float16.hpp"
 
 namespace warpfold {
 
@@ -30,7 +31,7 @@ namespace detail {
 // Integers of up to 64 bits are summed in 64 bits: a sum of 32-bit integers cannot overflow in memory of any size.
 template <class T>
 struct widened {
-    using type = T;
+    using type = computed_t<T>;
 };
 template <class T>
 requires(std::integral<T> && sizeof(T) <= 8) struct widened<T> {
@@ -39,7 +40,7 @@ requires(std::integral<T> && sizeof(T) <= 8) struct widened<T> {
 
 } // namespace detail
 
-// a + b. Integers are summed in 64 bits and wrap there; other types are summed in themselves. A sum of no elements, or
+// a + b. Integers are summed in 64 bits and wrap there, half and bfloat16 in float; other types are summed in themselves. A sum of no elements, or
 // of zeros of both signs, is +0.
 struct sum {
     template <class T>
@@ -61,7 +62,7 @@ struct sum {
     }
 };
 
-// a * b. Integers are multiplied in 64 bits and wrap there; other types are multiplied in themselves.
+// a * b. Integers are multiplied in 64 bits and wrap there, half and bfloat16 in float; other types in themselves.
 struct product {
     template <class T>
     using accumulator = typename detail::widened<T>::type;
@@ -83,9 +84,11 @@ struct product {
 };
 
 // The smaller value. Floating-point numbers follow minimum of IEEE 754-2019: the result is NaN if either operand is
-// (which NaN is unspecified), and -0 is smaller than +0. The identity is the largest value, infinity where the type has
-// one.
+// (which NaN is unspecified), and -0 is smaller than +0. half and bfloat16 are compared as floats. The identity is the
+// largest value, infinity where the type has one.
 struct minimum {
+    template <class T>
+    using accumulator = detail::computed_t<T>;
     static constexpr bool commutative = true;
 
     template <class A>
@@ -104,6 +107,8 @@ struct minimum {
 
 // The larger value, by the same rules.
 struct maximum {
+    template <class T>
+    using accumulator = detail::computed_t<T>;
     static constexpr bool commutative = true;
 
     template <class A>

@@ -239,16 +239,16 @@ requires(!detail::array_like<In>)
     [[nodiscard]] extremes<detail::element_t<In>> min_max(const On& on, const In& in, const N& n) {
     using T = detail::element_t<In>;
     detail::require_elements<On>(n, "min_max");
-    return detail::reduce_engine<On>::template value<extremes<T>>(
-        on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::identity_result{}, "min_max");
+    return detail::reduce_engine<On>::template value<detail::folded_extremes<T>>(
+        on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::extremes_result<T>{}, "min_max");
 }
 template <class On, class In, detail::element_count N, detail::place_for<extremes<detail::element_t<In>>> Out>
 requires(!detail::array_like<In>) void min_max(const On& on, const In& in, const N& n, const Out& out) {
     using T = detail::element_t<In>;
     detail::require_elements<On>(n, "min_max");
-    detail::reduce_engine<On>::template into<extremes<T>>(on, in, n, detail::extremes_map<T>{},
-                                                          detail::extremes_operation{}, detail::identity_result{},
-                                                          detail::decayed_output(out), "min_max");
+    detail::reduce_engine<On>::template into<detail::folded_extremes<T>>(
+        on, in, n, detail::extremes_map<T>{}, detail::extremes_operation{}, detail::extremes_result<T>{},
+        detail::decayed_output(out), "min_max");
 }
 
 // --- the same calls for one range ------------------------------------------------------------------------------------

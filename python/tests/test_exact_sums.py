@@ -158,6 +158,26 @@ def test_exact_dots_of_complex_numbers():
     assert wf.exact_dot(short, short.conj()) == np.complex64(2**100)
 
 
+@pytest.mark.parametrize("real, kind, result", [("float16", "complex64", "complex64"), ("float32", "complex64", "complex64"),
+                                                ("float64", "complex64", "complex128"), ("float32", "complex128", "complex128")])
+def test_exact_dots_of_real_and_complex_numbers(real, kind, result):
+    draw = np.random.default_rng(5)
+    for n in (0, 1, 2, 31, 257):
+        a = (draw.standard_normal(n) * 4.0**draw.integers(-5, 5, n)).astype(real)
+        b = (draw.standard_normal(n) * 10.0**draw.integers(-9, 9, n) + 1j * draw.standard_normal(n)).astype(kind)
+        terms = [[Fraction(float(x)) * Fraction(float(y)) for x, y in zip(a, part)] for part in (b.real, b.imag)]
+        parts = [nearest(sum(some, Fraction(0)), np.float32 if result == "complex64" else np.float64) for some in terms]
+        right = np.array(complex(*parts), result)
+        for got in (wf.exact_dot(a, b), wf.exact_dot(b, a), wf.exact_dot(a[::-1], b[::-1])):
+            assert_same(got, right[()])
+    rows = np.arange(6).reshape(2, 3)
+    assert_same(wf.exact_dot(rows * 1j, rows[0].astype(float)), np.array([5j, 14j]))
+    out = np.zeros(2, complex)
+    assert wf.exact_dot(rows.astype(float), rows[0] * 1j, out=out) is out and (out == [5j, 14j]).all()
+    special = wf.exact_dot(np.array([np.inf, 1]), np.array([2, 3j]))
+    assert special.real == np.inf and np.isnan(special.imag)  # infinity times zero
+
+
 def nearest(value, dtype):
     """A fraction, rounded once to float32 or float64."""
     if dtype == np.float64:
@@ -252,7 +272,9 @@ def test_exact_sums_of_long_arrays():
     (lambda: wf.exact_sum(np.zeros(2, complex), out=np.broadcast_to(np.complex128(), ())), ValueError),
     (lambda: wf.exact_sum([[1.0, 2.0], [3.0]]), ValueError),
     (lambda: wf.exact_dot(np.zeros(3), [1, 2, 3]), TypeError),
-    (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(3)), TypeError),
+    (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(3), out=np.zeros(())), TypeError),
+    (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(3, int)), TypeError),
+    (lambda: wf.exact_dot(np.zeros(3), np.zeros(4, complex)), ValueError),
     (lambda: wf.exact_dot(np.zeros(3, complex), np.zeros(4, complex)), ValueError),
     (lambda: wf.exact_sum(np.zeros(3, np.clongdouble)), TypeError),
     (lambda: wf.exact_mean([1, 2]), TypeError),

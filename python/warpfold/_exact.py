@@ -86,7 +86,7 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
     Parameters
     ----------
     a, b : array of float16, float32, float64, complex64 or complex128
-        Both real or both complex, and of one length along the axis. The other axes broadcast, as in `numpy.vecdot`.
+        Of one length along the axis. The other axes broadcast, as in `numpy.vecdot`.
     axis : int
         The axis of each array that is summed.
     out : array, optional
@@ -97,12 +97,12 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
     array or scalar
         `out` if it is given, else of the wider type, at least float32. Complex numbers are not conjugated, as in `numpy.dot`;
         `exact_dot(a.conj(), b)` is that of `numpy.vdot`. Each part is the true sum of its 2 n products, rounded once; copies
-        of both arrays are made.
+        of both arrays are made. If one array is real, it is the sum of n products.
 
     Raises
     ------
     TypeError
-        For another type, and for real and complex numbers.
+        For another type.
     numpy.exceptions.AxisError, ValueError
         For an axis that an array does not have; for shapes that do not fit, also that of `out`.
     """
@@ -124,7 +124,9 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
 
 def _complex_dot(a: Any, b: Any, axis: int, out: Any) -> Any:
     if not (is_complex(a) and is_complex(b)):
-        raise TypeError("exact_dot: one of a and b is complex, the other is not")
+        numbers = Complex(a, "exact_dot", "a") if is_complex(a) else Complex(b, "exact_dot", "b")
+        real, imag = (exact_dot(part, b, axis) if is_complex(a) else exact_dot(a, part, axis) for part in (numbers.real, numbers.imag))
+        return numbers.joined(real, imag, out)
     left, right = (Complex(x, "exact_dot", name).lines(axis) for x, name in ((a, "a"), (b, "b")))
     _shape_of_dots(left.shape, right.shape, axis)
     numbers = left.interleaved(left.real, left.imag)

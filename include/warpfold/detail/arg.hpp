@@ -12,6 +12,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/limits.hpp"
 #include "warpfold/detail/portable.hpp"
+#include "warpfold/float16.hpp"
 
 namespace warpfold {
 
@@ -37,14 +38,16 @@ WARPFOLD_HD constexpr auto ordered_bits(T x) {
     return static_cast<key>(bits ^ static_cast<key>(static_cast<bits_of<T>>(bits >> sign) >> 1));
 }
 
-// The same, but NaN wins: below all keys for the smallest element, above all for the largest. Other types are their own
-// keys.
+// The same, but NaN wins: below all keys for the smallest element, above all for the largest. half and bfloat16 have the
+// keys of floats. Other types are their own keys.
 template <class T, bool Smallest>
 WARPFOLD_HD constexpr auto key_of(const T& x) {
     if constexpr (std::is_floating_point_v<T>) {
         using key = std::make_signed_t<bits_of<T>>;
         constexpr key first = Smallest ? limits_of<key>::smallest : limits_of<key>::largest;
         return x != x ? first : ordered_bits(x);
+    } else if constexpr (is_float16_v<T>) {
+        return key_of<float, Smallest>(static_cast<float>(x));
     } else {
         return x;
     }
@@ -103,9 +106,10 @@ struct located_result {
 
     template <class Key>
     WARPFOLD_HD constexpr located<T> operator()(const candidate<Key>& best) const {
-        if constexpr (std::is_floating_point_v<T>) {
-            const T value = number_of_key<T>(best.key);
-            return {value != value ? in[best.index] : value, best.index};
+        using number = computed_t<T>;
+        if constexpr (std::is_floating_point_v<number>) {
+            const auto value = number_of_key<number>(best.key);
+            return {value != value ? in[best.index] : static_cast<T>(value), best.index};
         } else {
             return {best.key, best.index};
         }
@@ -140,8 +144,9 @@ template <class T>
 struct located_by_key {
     template <class Key>
     WARPFOLD_HD constexpr located<T> operator()(const candidate<Key>& best) const {
-        if constexpr (std::is_floating_point_v<T>) {
-            return {number_of_key<T>(best.key), best.index};
+        using number = computed_t<T>;
+        if constexpr (std::is_floating_point_v<number>) {
+            return {static_cast<T>(number_of_key<number>(best.key)), best.index};
         } else {
             return {best.key, best.index};
         }

@@ -2,9 +2,11 @@
 // Convolution for every target: borders, sizes, conversions between samples and numbers.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/portable.hpp"
 
 namespace warpfold {
@@ -88,6 +90,12 @@ WARPFOLD_HD constexpr I source_index(I i, std::type_identity_t<I> n, border kind
 // lead_y). Sizes, pitches and distances are in elements.
 template <class T, class O>
 struct convolve_task {
+    using sample = T;
+    using result = O;
+    static constexpr bool counted = false;
+
+    WARPFOLD_HD const convolve_task& sized() const { return *this; }
+
     const T* in;
     O* out;
     std::int64_t width, height, pitch, distance;
@@ -95,6 +103,31 @@ struct convolve_task {
     std::int64_t count;
     std::int64_t lead_x, lead_y;
     border outside;
+};
+
+// True if all sizes are above 0.
+template <class T, class O>
+WARPFOLD_HD bool has_results(const convolve_task<T, O>& task) {
+    return task.count != 0 && task.out_width != 0 && task.out_height != 0;
+}
+
+// A correlation of as many samples (OfLine), or rows of them, as a number in the target's memory says; without it, of the most.
+// There are `more` results than samples, or none.
+template <class T, class O, class I, bool OfLine>
+struct counted_task : convolve_task<T, O> {
+    static constexpr bool counted = true;
+
+    WARPFOLD_HD convolve_task<T, O> sized() const {
+        convolve_task<T, O> now = *this;
+        const auto n = static_cast<std::int64_t>(number.value());
+        const std::int64_t results = n == 0 || n + more < 0 ? 0 : n + more;
+        (OfLine ? now.width : now.height) = n;
+        (OfLine ? now.out_width : now.out_height) = results;
+        return now;
+    }
+
+    count_at<I> number;
+    std::int64_t more;
 };
 
 } // namespace detail

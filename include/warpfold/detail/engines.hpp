@@ -85,8 +85,8 @@ struct exact_finish_engine;
 template <class On>
 struct axis_exact_engine;
 
-// Exact sums of segments.
-//   into<T>(on, in, offsets, segments, out, call)
+// Exact sums of segments of terms of type T, rounded to R.
+//   into<T, R>(on, in, offsets, segments, out, call)
 template <class On>
 struct segmented_exact_engine;
 

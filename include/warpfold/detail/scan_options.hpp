@@ -15,6 +15,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/segments.hpp"
 #include "warpfold/error.hpp"
+#include "warpfold/float16.hpp"
 #include "warpfold/operation.hpp"
 
 namespace warpfold {
@@ -134,7 +135,7 @@ struct written<Out> {
 template <class Out>
 using written_t = typename written<Out>::type;
 
-// Sums and products are folded in the type of the output's elements, other operations in their accumulator.
+// Sums and products are folded in the type of the output's elements, of 16-bit numbers in float, other operations in their accumulator.
 template <class Op, class X, class U>
 struct scan_value {
     using type = accumulator_t<Op, X>;
@@ -142,7 +143,7 @@ struct scan_value {
 template <class Op, class X, class U>
 requires(!std::is_void_v<U> &&
          (std::is_base_of_v<sum, Op> || std::is_base_of_v<product, Op>)) struct scan_value<Op, X, U> {
-    using type = U;
+    using type = computed_t<U>;
 };
 template <class Op, class In, class Map, class Out>
 using scan_value_t = typename scan_value<Op, mapped_t<In, Map>, written_t<Out>>::type;

@@ -10,6 +10,7 @@
 
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
+#include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/error.hpp"
@@ -41,11 +42,65 @@ void check_segments(const In& in, const Offsets& offsets, std::uint64_t segments
     detail::check_array(out, segments, call);
 }
 
+// Offsets of a number of segments that only the device has: those behind the last segment are empty.
+template <class Offsets, class I>
+struct counted_offsets {
+    WARPFOLD_CALLS_ANY
+    WARPFOLD_HD auto operator[](std::uint64_t s) const {
+        const std::uint64_t segments = number.value();
+        return offsets[s < segments ? s : segments];
+    }
+
+    Offsets offsets;
+    count_at<I> number;
+};
+// Their results, of which those behind the last segment are dropped.
+template <class Out, class I>
+struct counted_results {
+    struct place {
+        WARPFOLD_CALLS_ANY
+        template <class R>
+        WARPFOLD_HD const place& operator=(const R& value) const {
+            if (is_result) {
+                out[s] = value;
+            }
+            return *this;
+        }
+
+        Out out;
+        std::uint64_t s;
+        bool is_result;
+    };
+    WARPFOLD_HD place operator[](std::uint64_t s) const { return {out, s, s < number.value()}; }
+
+    Out out;
+    count_at<I> number;
+};
+
+// Calls work(offsets, segments, out) with the number of segments. If only the device has it, with the most there may be.
+template <class On, class Offsets, element_count N, class Out, class Work>
+void with_number_of_segments(const Offsets& offsets, const N& n, const Out& out, const char* call, const Work& work) {
+    if constexpr (!is_count_at_v<N>) {
+        work(offsets, static_cast<std::uint64_t>(n), out);
+    } else {
+        static_assert(!is_split_v<On>, "over ranks the number of segments is an integer");
+        const auto number = detail::checked_count(n, call);
+        if constexpr (std::is_same_v<On, host>) {
+            work(offsets, number.value(), out);
+        } else {
+            using I = std::remove_cvref_t<decltype(*number.number)>;
+            detail::check_array(offsets, least_of(number), call);
+            detail::check_array(out, least_of(number), call);
+            work(counted_offsets<Offsets, I>{offsets, number}, number.most, counted_results<Out, I>{out, number});
+        }
+    }
+}
+
 // True if the output, behind an optional number of segments, is a range.
 template <class First, class... Rest>
 inline constexpr bool output_is_range_v = output_like<std::remove_reference_t<First>>;
 template <class First, class Second, class... Rest>
-requires std::integral<std::remove_cvref_t<First>>
+requires element_count<std::remove_cvref_t<First>>
 inline constexpr bool output_is_range_v<First, Second, Rest...> = output_like<std::remove_reference_t<Second>>;
 
 // Arguments of which at least one array is a range.
@@ -81,14 +136,14 @@ std::uint64_t checked_segments(const char* name, [[maybe_unused]] const In& in, 
 }
 
 // Calls call(on, in, offsets, segments, out, rest...) with pointers in the place of ranges and iterators.
-template <class Call, class On, class In, class Offsets, class Out, class... Rest>
+template <class Call, class On, class In, class Offsets, element_count N, class Out, class... Rest>
 void with_segments(const char* /*name*/, const Call& call, const On& on, const In& in, const Offsets& offsets,
-                   std::uint64_t segments, Out&& out, const Rest&... rest) {
+                   const N& segments, Out&& out, const Rest&... rest) {
     call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::output_of(out), rest...);
 }
 // The same for size(offsets) - 1 segments. Throws what checked_segments() throws.
 template <class Call, class On, class In, sized_range Offsets, class Out, class... Rest>
-requires(!std::integral<std::remove_cvref_t<Out>>) void with_segments(const char* name, const Call& call, const On& on,
+requires(!element_count<std::remove_cvref_t<Out>>) void with_segments(const char* name, const Call& call, const On& on,
                                                                       const In& in, const Offsets& offsets, Out&& out,
                                                                       const Rest&... rest) {
     const std::uint64_t segments =

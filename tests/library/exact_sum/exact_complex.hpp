@@ -7,16 +7,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "tests/library/exact_sum/moments_reference.hpp"
 #include "warpfold/exact_moments.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/exact_sum_along.hpp"
+#include "warpfold/float16.hpp"
 #include "warpfold/segmented_exact_sum.hpp"
 
 namespace warpfold::tests {
@@ -234,6 +237,45 @@ void complex_segments_and_axes(const On& on) {
     }
 }
 
+// Dot products with real numbers of type R, in both orders. An infinity reaches the other part only through its own.
+template <class C, class R, template <class> class Place, class On>
+void dots_with_real(const On& on) {
+    using T = std::common_type_t<part<C>, std::conditional_t<std::is_same_v<R, double>, double, float>>;
+    using Z = typename detail::with_parts<C, T>::type;
+    const Place<Z> out(std::vector<Z>(2));
+    const auto expect_dots = [&](const std::vector<R>& real, const std::vector<C>& complex, quad re, quad im) {
+        const std::uint64_t n = real.size();
+        for (const std::size_t skip : {0u, 1u}) {
+            const Place<R> a(real, skip);
+            const Place<C> b(complex, 3 * skip);
+            const auto written = [&] { return out.read()[0]; };
+            expect_parts<Z>(exact_dot(on, a.data(), b.data(), n), re, im, "real by complex");
+            expect_parts<Z>(exact_dot(on, b.data(), a.data(), n), re, im, "complex by real");
+            exact_dot(on, a.data(), b.data(), n, out.data());
+            expect_parts(written(), re, im, "real by complex into");
+            exact_dot(on, b.data(), a.data(), n, out.data());
+            expect_parts(written(), re, im, "complex by real into");
+        }
+    };
+    for (const std::uint64_t n : complex_sizes()) {
+        SCOPED_TRACE(n);
+        const auto complex = complex_numbers<C>(n, static_cast<unsigned>(n));
+        std::vector<R> real;
+        quad re = 0, im = 0;
+        for (const auto& c : complex_numbers<std::complex<double>>(n, 7)) {
+            real.push_back(static_cast<R>(static_cast<float>(c.real() * 0x1p-36)));
+            const auto x = static_cast<float>(real.back());
+            re += x * real_of(complex[real.size() - 1]);
+            im += x * imag_of(complex[real.size() - 1]);
+        }
+        expect_dots(real, complex, re, im);
+    }
+    using P = part<C>;
+    const P most = std::numeric_limits<P>::max(), inf = std::numeric_limits<P>::infinity();
+    expect_dots({R(1.0f), R(2.0f)}, {C{inf, P(1)}, C{P(1), P(3)}}, quad(inf), quad(7));
+    expect_dots({R(2.0f), R(-2.0f)}, {C{most, P(-0.0)}, C{most, P(-0.0)}}, quad(0), quad(0));
+}
+
 template <class C, template <class> class Place, class On>
 void complex_arguments(const On& on) {
     const C* const null = nullptr;
@@ -255,6 +297,16 @@ void complex_calls(const On& on) {
     complex_special_values<C, Place>(on);
     complex_segments_and_axes<C, Place>(on);
     complex_arguments<C, Place>(on);
+}
+
+// Complex numbers of two widths with real ones of three.
+template <class Single, class Double, template <class> class Place, class On>
+void all_dots_with_real(const On& on) {
+    dots_with_real<Single, float, Place>(on);
+    dots_with_real<Single, half, Place>(on);
+    dots_with_real<Single, double, Place>(on);
+    dots_with_real<Double, float, Place>(on);
+    dots_with_real<Double, double, Place>(on);
 }
 
 } // namespace warpfold::tests

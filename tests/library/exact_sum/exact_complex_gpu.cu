@@ -22,6 +22,11 @@ TEST(exact_complex, of_float) { tests::complex_calls<std::complex<float>, there>
 TEST(exact_complex, of_double) { tests::complex_calls<std::complex<double>, there>(gpu{}); }
 TEST(exact_complex, of_cuComplex) { tests::complex_calls<cuComplex, there>(gpu{}); }
 
+TEST(exact_complex, dots_with_real) {
+    tests::all_dots_with_real<std::complex<float>, std::complex<double>, there>(gpu{});
+    tests::dots_with_real<cuComplex, double, there>(gpu{});
+}
+
 // Within the workspace of real numbers; the same bits as on the host.
 TEST(exact_complex, workspace_and_host) {
     const std::uint64_t n = 100003;

@@ -4,25 +4,13 @@
 #include <complex>
 #include <vector>
 
+#include "tests/library/in_memory.hpp"
+
 using namespace warpfold;
 
 namespace {
 
-template <class C>
-class in_memory {
-public:
-    explicit in_memory(const std::vector<C>& data, std::size_t skip = 0) : all_(data), skip_(skip) {
-        all_.insert(all_.begin(), skip, C{});
-    }
-    [[nodiscard]] C* data() const { return const_cast<C*>(all_.data()) + skip_; }
-    [[nodiscard]] std::vector<C> read() const {
-        return {all_.begin() + static_cast<std::ptrdiff_t>(skip_), all_.end()};
-    }
-
-private:
-    std::vector<C> all_;
-    std::size_t skip_;
-};
+using tests::in_memory;
 
 // As cuComplex is.
 struct alignas(8) pair {
@@ -33,6 +21,15 @@ TEST(exact_complex, of_float) { tests::complex_calls<std::complex<float>, in_mem
 TEST(exact_complex, of_double) { tests::complex_calls<std::complex<double>, in_memory>(host{3}); }
 TEST(exact_complex, of_pairs) { tests::complex_calls<pair, in_memory>(host{1}); }
 
+TEST(exact_complex, dots_with_real) {
+    tests::all_dots_with_real<std::complex<float>, std::complex<double>, in_memory>(host{2});
+    const std::vector<double> real{1, 2};
+    const std::vector<std::complex<float>> complex{{1, 2}, {3, 4}};
+    static_assert(std::is_same_v<decltype(exact_dot(host{}, real, complex)), std::complex<double>>);
+    EXPECT_EQ(exact_dot(host{}, real, complex), (std::complex<double>(7, 10)));
+    EXPECT_EQ(exact_dot(host{}, complex, real), (std::complex<double>(7, 10)));
+    EXPECT_THROW((void)exact_dot(host{}, complex.data(), static_cast<const float*>(nullptr), 2), invalid_argument);
+}
 TEST(exact_complex, ranges_objects_and_mixed_types) {
     using complex = std::complex<float>;
     const auto a = tests::complex_numbers<complex>(1001, 4);

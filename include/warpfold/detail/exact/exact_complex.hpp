@@ -34,6 +34,19 @@ requires(exact_part<decltype(C::x)>&& std::is_same_v<decltype(C::x), decltype(C:
 template <class C>
 using complex_part_t = typename complex_part<std::remove_cv_t<C>>::type;
 
+// `type`: complex numbers of the kind of C with parts of type T (exact_sum.cuh adds float2).
+template <class C, class T>
+struct with_parts {};
+template <class C, class T>
+requires std::is_same_v<complex_part_t<C>, T>
+struct with_parts<C, T> {
+    using type = C;
+};
+template <template <class> class C, class Part, class T>
+requires(!std::is_same_v<Part, T>) struct with_parts<C<Part>, T> {
+    using type = C<T>;
+};
+
 template <class C>
 concept complex_number = requires {
     typename complex_part_t<C>;

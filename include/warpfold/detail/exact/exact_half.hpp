@@ -35,11 +35,7 @@ template <class T, class In>
 struct converted_elements {
     WARPFOLD_CALLS_ANY
     WARPFOLD_HD T operator[](std::uint64_t k) const {
-        if constexpr (sizeof(element_t<In>) == 2) {
-            return static_cast<float>(in[k]);
-        } else {
-            return static_cast<T>(in[k]);
-        }
+        return static_cast<T>(static_cast<computed_t<element_t<In>>>(in[k]));
     }
 
     In in;

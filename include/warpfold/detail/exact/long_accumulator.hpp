@@ -51,8 +51,11 @@ public:
         std::copy_n(limb_, layout::limbs, limb);
         return met_;
     }
-    // The rounded sum. Destroys the accumulator.
-    [[nodiscard]] T value() { return rounded<T>(limb_, layout::limbs, layout::lowest, met_); }
+    // The sum, rounded to R. Destroys the accumulator.
+    template <class R = T>
+    [[nodiscard]] R value() {
+        return rounded<R>(limb_, layout::limbs, layout::lowest, met_);
+    }
 
 private:
     void count(unsigned additions) {

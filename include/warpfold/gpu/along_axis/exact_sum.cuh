@@ -8,6 +8,8 @@
 
 #include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact/exact_half.hpp"
+#include "warpfold/float16.hpp"
 #include "warpfold/gpu/along_axis/axis_indices.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
@@ -58,10 +60,12 @@ struct block_terms {
     std::uint64_t n, first;
 };
 
-template <class Kernels, class T>
-__global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, 1>, Kernels::value.resident_blocks)
-    exact_axes_kernel(const T* in, T* out, std::uint64_t results, std::uint64_t length, axis_indices kept,
+template <class Kernels, class R>
+__global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, computed_t<R>, 1>,
+                                  Kernels::value.resident_blocks)
+    exact_axes_kernel(const R* in, R* out, std::uint64_t results, std::uint64_t length, axis_indices kept,
                       axis_indices reduced) {
+    using T = computed_t<R>;
     constexpr unsigned levels = window_parameters<T, 1>::levels;
     __shared__ block_accumulator<T, 1> outliers;
     __shared__ sum_storage<levels> storage;
@@ -70,14 +74,14 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
     pdl_wait();
     for (std::uint64_t which = blockIdx.x; which < results; which += gridDim.x) {
         const axis_place at = kept.at(which);
-        const T* const from = in + at.in;
-        const auto read = [&](std::uint64_t k) { return from[reduced.at(k).in]; };
+        const R* const from = in + at.in;
+        const auto read = [&](std::uint64_t k) { return static_cast<T>(from[reduced.at(k).in]); };
         const bool remaining = detail::add_terms(&outliers, &storage, block_terms<T, decltype(read)>(read, length));
         const level_sums<levels> sums = sum_of_block(storage);
         if (threadIdx.x == 0) {
             const auto halves = in_halves<T, 1>(sums);
             out[at.role] =
-                remaining && outliers.touched != 0 ? rounded_sums(halves, outliers) : rounded_sums<T, 1>(halves);
+                remaining && outliers.touched != 0 ? rounded_sums<R>(halves, outliers) : rounded_sums<R, T, 1>(halves);
         }
         __syncthreads();
     }
@@ -87,20 +91,24 @@ template <gpu_target On>
 struct axis_exact_engine<On> {
     using policy = policy_t<tuning::exact_sum_policy<>, On>;
 
-    template <class T>
-    static void into(const On& on, const T* in, const axis_plan& plan, T* out, const char* call) {
+    template <class R>
+    static void into(const On& on, const R* in, const axis_plan& plan, R* out, const char* call) {
+        using T = computed_t<R>;
         constexpr std::uint64_t long_elements = std::uint64_t{1} << 18, elements_of_few = std::uint64_t{1} << 14;
         constexpr std::uint64_t few = 32; // results
         const std::uint64_t results = plan.kept.size, length = plan.reduced.size;
         if (length >= long_elements || (length >= elements_of_few && results <= few)) {
             for (std::uint64_t which = 0; which < results; ++which) {
                 const auto at = plan.kept.of(which);
-                const T* const from = in + at.in;
+                const R* const from = in + at.in;
+                const auto sum = [&](const auto& elements) {
+                    exact_engine<On>::template into<T, R>(on, length, out + at.role, call,
+                                                          detail::converted<T>(elements));
+                };
                 if (plan.reduced.count == 1 && plan.reduced.at[0].in == 1) {
-                    exact_engine<On>::template into<T>(on, length, out + at.role, call, from + plan.reduced.in_begin);
+                    sum(from + plan.reduced.in_begin);
                 } else {
-                    exact_engine<On>::template into<T>(on, length, out + at.role, call,
-                                                       axis_elements<T>{from, axis_indices(plan.reduced)});
+                    sum(axis_elements<R>{from, axis_indices(plan.reduced)});
                 }
             }
             return;
@@ -108,7 +116,7 @@ struct axis_exact_engine<On> {
         constexpr unsigned most_threads = exact_threads<policy::kernels.max_block_threads, T, 1>;
         constexpr std::uint64_t blocks_of_grid = 1u << 20;
         const std::uint64_t threads = std::clamp<std::uint64_t>((length / 8 + 31) / 32 * 32, 32, most_threads);
-        constexpr auto kernel = &exact_axes_kernel<kernels_of<policy>, T>;
+        constexpr auto kernel = &exact_axes_kernel<kernels_of<policy>, R>;
         pdl_launch(properties_of<kernel>(), kernel, static_cast<unsigned>(std::min(results, blocks_of_grid)),
                    static_cast<unsigned>(threads), 0, on.stream, in, out, results, length, axis_indices(plan.kept),
                    axis_indices(plan.reduced));

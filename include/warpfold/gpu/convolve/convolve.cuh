@@ -94,8 +94,10 @@ inline unsigned checked_blocks(std::int64_t blocks, const char* call) {
     return static_cast<unsigned>(blocks);
 }
 
-template <class A, class T, class O, int K, class Policy>
-void launch_run(const gpu& on, const Policy&, const convolve_task<T, O>& task, const A* mask, const char* call) {
+template <class A, int K, class Policy, class Task>
+void launch_run(const gpu& on, const Policy&, const Task& task, const A* mask, const char* call) {
+    using T = typename Task::sample;
+    using O = typename Task::result;
     using kernels = kernels_of<Policy>;
     mask_parameter<A, K> values;
     std::copy(mask, mask + K, values.value);
@@ -103,14 +105,14 @@ void launch_run(const gpu& on, const Policy&, const convolve_task<T, O>& task, c
         constexpr int per = run_results<T, O, A>;
         const int begin = slide_shift<per>(task, K);
         const std::int64_t all = per * kernels::value.line_block_threads;
-        convolve_run_small<kernels, T, O, A, K, per>
+        convolve_run_small<kernels, Task, A, K, per>
             <<<checked_blocks((task.out_width + begin + all - 1) / all, call), kernels::value.line_block_threads, 0,
                on.stream>>>(task, values, begin, alignment_of_results<per>(task, begin));
     } else {
         const int shift = slide_shift(task, K);
         const std::int64_t each = 4 * kernels::value.line_block_threads * kernels::value.line_groups_per_thread;
         const unsigned blocks = checked_blocks((task.out_width + shift + each - 1) / each, call);
-        convolve_run<kernels, T, O, A, K><<<blocks, kernels::value.line_block_threads, 0, on.stream>>>(
+        convolve_run<kernels, Task, A, K><<<blocks, kernels::value.line_block_threads, 0, on.stream>>>(
             task, values, shift, aligned_results(task, shift));
     }
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
@@ -130,14 +132,15 @@ constexpr std::int64_t most_rows(const Policy& policy, int k, sliding how, std::
 
 // Strips as long as fill the device once. If memory limits the call they are shorter, so that all blocks together move
 // through the image from top to bottom.
-template <class A, class T, class O, int KX, int KY, sliding How, class Policy>
-void launch_slide(const gpu& on, const Policy& policy, const convolve_task<T, O>& task, const A* mask,
-                  int mask_rows = KY, bool adds = false) {
+template <class A, int KX, int KY, sliding How, class Policy, class Task>
+void launch_slide(const gpu& on, const Policy& policy, const Task& task, const A* mask, int mask_rows = KY,
+                  bool adds = false) {
+    using T = typename Task::sample;
     mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> values;
     std::copy(mask, mask + (How == sliding::separable ? KX + KY : KX * mask_rows), values.value);
     using kernels = kernels_of<Policy>;
     constexpr int cols = slide_columns<kernels, T, A, KX, How>;
-    constexpr auto kernel = &convolve_slide<kernels, T, O, A, KX, KY, How, cols>;
+    constexpr auto kernel = &convolve_slide<kernels, Task, A, KX, KY, How, cols>;
     slide_shape shape;
     shape.mask_rows = mask_rows;
     shape.adds = adds;
@@ -163,15 +166,14 @@ void launch_slide(const gpu& on, const Policy& policy, const convolve_task<T, O>
 }
 
 // A mask of many rows in parts of up to eight rows, one launch each.
-template <class A, class T, class O, int K, class Policy>
-void launch_parts(const gpu& on, const Policy& policy, const convolve_task<T, O>& task, const A* mask,
-                  std::int64_t ky) {
+template <class A, int K, class Policy, class Task>
+void launch_parts(const gpu& on, const Policy& policy, const Task& task, const A* mask, std::int64_t ky) {
     const std::int64_t parts = (ky + 7) / 8, each = (ky + parts - 1) / parts;
     for (std::int64_t j = 0; j < ky; j += each) {
-        convolve_task<T, O> part = task;
+        Task part = task;
         part.lead_y -= j;
-        launch_slide<A, T, O, K, 8, sliding::part>(on, policy, part, mask + j * K,
-                                                   static_cast<int>(std::min(each, ky - j)), j != 0);
+        launch_slide<A, K, 8, sliding::part>(on, policy, part, mask + j * K, static_cast<int>(std::min(each, ky - j)),
+                                             j != 0);
     }
 }
 
@@ -186,8 +188,8 @@ bool few_results(const Policy& policy, const convolve_task<T, O>& task, std::int
            task.out_height > 1;
 }
 
-template <bool Separable, int K, class A, class T, class O>
-void launch_few(const gpu& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky) {
+template <bool Separable, int K, class A, class Task>
+void launch_few(const gpu& on, const Task& task, const A* mask, std::int64_t kx, std::int64_t ky) {
     mask_parameter<A, few_shape::values_of(K)> values;
     std::copy(mask, mask + (Separable ? kx + ky : kx * ky), values.value);
     const auto tiles = [](std::int64_t results, int each) {
@@ -196,15 +198,15 @@ void launch_few(const gpu& on, const convolve_task<T, O>& task, const A* mask, s
     const few_shape shape{static_cast<int>(kx), static_cast<int>(ky), tiles(task.out_width, few_shape::width),
                           tiles(task.out_height, few_shape::height)};
     const unsigned blocks = shape.tiles_x * shape.tiles_y * static_cast<unsigned>(task.count);
-    convolve_few<T, O, A, Separable, K>
+    convolve_few<Task, A, Separable, K>
         <<<blocks, few_shape::threads, shape.bytes<A>(Separable), on.stream>>>(task, values, shape);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
 // `values`: the mask in device memory, or nullptr if it is a kernel parameter.
-template <class Shape, class A, class T, class O>
-void launch_tile(const gpu& on, const convolve_task<T, O>& task, const A* mask, const A* values, std::int64_t kx,
-                 std::int64_t ky, const char* call) {
+template <class Shape, class A, class Task>
+void launch_tile(const gpu& on, const Task& task, const A* mask, const A* values, std::int64_t kx, std::int64_t ky,
+                 const char* call) {
     mask_parameter<A, parameter_mask_v<A>> parameter;
     if (values == nullptr) {
         std::copy(mask, mask + kx * ky, parameter.value);
@@ -226,20 +228,19 @@ void launch_tile(const gpu& on, const convolve_task<T, O>& task, const A* mask, 
     grid.tiles_x = static_cast<unsigned>(tiles_x);
     grid.tiles_y = rows;
     static_assert(Shape::bytes(Shape::most_x, Shape::most_y) <= 48 * 1024);
-    convolve_tile<Shape, T, O, A>
+    convolve_tile<Shape, Task, A>
         <<<blocks, Shape::threads, Shape::bytes(grid.part_x, grid.part_y), on.stream>>>(task, grid, values, parameter);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-template <int Run, class A, class T, class O, class Policy>
-void launch_line(const gpu& on, const Policy&, const convolve_task<T, O>& task, const A* mask, const A* values,
-                 std::int64_t k) {
+template <int Run, class A, class Task, class Policy>
+void launch_line(const gpu& on, const Policy&, const Task& task, const A* mask, const A* values, std::int64_t k) {
     using shape = lines<kernels_of<Policy>, A, Run>;
     mask_parameter<A, parameter_mask_v<A>> parameter;
     if (values == nullptr) {
         std::copy(mask, mask + k, parameter.value);
     }
-    constexpr auto kernel = &convolve_line<shape, T, O, A>;
+    constexpr auto kernel = &convolve_line<shape, Task, A>;
     line_plan plan;
     plan.skipped = slide_shift(task, 0);
     plan.length = k + plan.skipped;
@@ -281,15 +282,41 @@ bool may_slide(const convolve_task<T, O>& task, std::int64_t k) {
            k <= task.width && k <= task.height && regular_samples(task);
 }
 
+// The passes of a separable mask: rows of sums at `rows`, in the call's memory; then their columns.
+template <class T, class O, class A>
+convolve_task<T, A> rows_of_separable(const convolve_task<T, O>& task, A* rows) {
+    return {task.in,       rows,           task.width,  task.height,    task.pitch,
+            task.distance, task.out_width, task.height, task.out_width, task.out_width * task.height,
+            task.count,    task.lead_x,    0,           task.outside};
+}
+template <class T, class O, class A>
+convolve_task<A, O> columns_of_separable(const convolve_task<T, O>& task, A* rows) {
+    return {rows,           task.out,
+            task.out_width, task.height,
+            task.out_width, task.out_width * task.height,
+            task.out_width, task.out_height,
+            task.out_pitch, task.out_distance,
+            task.count,     0,
+            task.lead_y,    task.outside};
+}
+template <class T, class O, class I, class A>
+counted_task<T, A, I, false> rows_of_separable(const counted_task<T, O, I, false>& task, A* rows) {
+    return {detail::rows_of_separable(static_cast<const convolve_task<T, O>&>(task), rows), task.number, 0};
+}
+template <class T, class O, class I, class A>
+counted_task<A, O, I, false> columns_of_separable(const counted_task<T, O, I, false>& task, A* rows) {
+    return {detail::columns_of_separable(static_cast<const convolve_task<T, O>&>(task), rows), task.number, task.more};
+}
+
 template <gpu_target On>
 struct convolve_engine<On> {
-    template <class A, class T, class O>
-    static void direct(const On& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky,
+    template <class A, class Task>
+    static void direct(const On& on, const Task& task, const A* mask, std::int64_t kx, std::int64_t ky,
                        const char* call) {
         const call_device scope;
         const auto policy = policy_of<tuning::convolve_policy<>>(on);
         const bool line = ky == 1 && task.height == 1 && task.count == 1;
-        if (line && with_size(run_sizes{}, kx, [&](auto k) { launch_run<A, T, O, k>(on, policy, task, mask, call); })) {
+        if (line && with_size(run_sizes{}, kx, [&](auto k) { launch_run<A, k>(on, policy, task, mask, call); })) {
             return;
         }
         if (few_results(policy, task, kx * ky, kx, ky)) {
@@ -299,13 +326,13 @@ struct convolve_engine<On> {
             return;
         }
         if (kx == ky && may_slide(task, kx) && with_size(square_sizes{}, kx, [&](auto k) {
-                launch_slide<A, T, O, k, k, sliding::whole>(on, policy, task, mask);
+                launch_slide<A, k, k, sliding::whole>(on, policy, task, mask);
             })) {
             return;
         }
-        if constexpr (std::is_same_v<O, A>) {
+        if constexpr (std::is_same_v<typename Task::result, A>) {
             if (ky > 7 && may_slide(task, std::max(kx, ky)) &&
-                with_size(wide_sizes{}, kx, [&](auto k) { launch_parts<A, T, O, k>(on, policy, task, mask, ky); })) {
+                with_size(wide_sizes{}, kx, [&](auto k) { launch_parts<A, k>(on, policy, task, mask, ky); })) {
                 return;
             }
         }
@@ -325,9 +352,9 @@ struct convolve_engine<On> {
         }
     }
 
-    template <class A, class T, class O>
-    static void separable(const On& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
-                          const A* down, std::int64_t ky, const char* call) {
+    template <class A, class Task>
+    static void separable(const On& on, const Task& task, const A* across, std::int64_t kx, const A* down,
+                          std::int64_t ky, const char* call) {
         const call_device scope;
         const auto policy = policy_of<tuning::convolve_policy<>>(on);
         if (few_results(policy, task, kx + ky, kx, ky)) {
@@ -341,7 +368,7 @@ struct convolve_engine<On> {
                 A both[2 * k];
                 std::copy(across, across + k, both);
                 std::copy(down, down + k, both + k);
-                launch_slide<A, T, O, k, k, sliding::separable>(on, policy, task, both);
+                launch_slide<A, k, k, sliding::separable>(on, policy, task, both);
             })) {
             return;
         }
@@ -362,17 +389,8 @@ struct convolve_engine<On> {
         const A* const x = take(across, kx);
         const A* const y = take(down, ky);
         A* const rows = reinterpret_cast<A*>(at);
-        convolve_task<T, A> first{
-            task.in,       rows,           task.width,  task.height,    task.pitch,
-            task.distance, task.out_width, task.height, task.out_width, task.out_width * task.height,
-            task.count,    task.lead_x,    0,           task.outside};
-        convolve_task<A, O> second{rows,           task.out,
-                                   task.out_width, task.height,
-                                   task.out_width, task.out_width * task.height,
-                                   task.out_width, task.out_height,
-                                   task.out_pitch, task.out_distance,
-                                   task.count,     0,
-                                   task.lead_y,    task.outside};
+        const auto first = rows_of_separable(task, rows);
+        const auto second = columns_of_separable(task, rows);
         launch_tile<image_tile<A>>(on, first, across, x, kx, 1, call);
         launch_tile<image_tile<A>>(on, second, down, y, 1, ky, call);
     }

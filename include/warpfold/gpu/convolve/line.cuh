@@ -127,10 +127,14 @@ __device__ void fill_mask(A* mask, const line_plan& plan, std::int64_t begin, co
 }
 
 // A block computes every gridDim.x-th tile of results. The next tile is copied meanwhile.
-template <class Shape, class T, class O, class A>
+template <class Shape, class Task, class A>
 __global__ void __launch_bounds__(Shape::threads)
-    convolve_line(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ line_plan plan,
-                  const A* values, const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
+    convolve_line(const __grid_constant__ Task given, const __grid_constant__ line_plan plan, const A* values,
+                  const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
+    const auto& task = given.sized();
+    if (Task::counted && !has_results(task)) {
+        return;
+    }
     extern __shared__ uint4 shared_memory[];
     const int tile_size = Shape::tile_of(plan.part), mask_size = Shape::runs_of(plan.part) * Shape::run;
     A* const tiles = reinterpret_cast<A*>(shared_memory);

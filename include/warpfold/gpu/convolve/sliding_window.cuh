@@ -11,10 +11,15 @@
 namespace warpfold::detail {
 
 // One dimension: a thread has a few groups of four results.
-template <class Kernels, class T, class O, class A, int K>
+template <class Kernels, class Task, class A, int K>
 __global__ void __launch_bounds__(Kernels::value.line_block_threads)
-    convolve_run(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ mask_parameter<A, K> mask,
-                 int shift, bool aligned) {
+    convolve_run(const __grid_constant__ Task given, const __grid_constant__ mask_parameter<A, K> mask, int shift,
+                 bool aligned) {
+    using T = typename Task::sample;
+    const auto& task = given.sized();
+    if (Task::counted && !has_results(task)) {
+        return;
+    }
     using w = window<K>;
     constexpr int threads = Kernels::value.line_block_threads;
     constexpr int vectors = Kernels::value.line_groups_per_thread;
@@ -59,10 +64,15 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
 
 // Samples of 8 and 16 bits: a thread has `Per` results, 16 bytes if samples and results have one size. Samples beside
 // its own are read four at a time.
-template <class Kernels, class T, class O, class A, int K, int Per>
+template <class Kernels, class Task, class A, int K, int Per>
 __global__ void __launch_bounds__(Kernels::value.line_block_threads)
-    convolve_run_small(const __grid_constant__ convolve_task<T, O> task,
-                       const __grid_constant__ mask_parameter<A, K> mask, int shift, result_alignment how) {
+    convolve_run_small(const __grid_constant__ Task given, const __grid_constant__ mask_parameter<A, K> mask, int shift,
+                       result_alignment how) {
+    using T = typename Task::sample;
+    const auto& task = given.sized();
+    if (Task::counted && !has_results(task)) {
+        return;
+    }
     constexpr int before = (K / 2 + 3) / 4, behind = (K - 1 - K / 2 + 3) / 4, fours = before + Per / 4 + behind;
     const std::int64_t x = std::int64_t{blockIdx.x} * (Per * Kernels::value.line_block_threads) +
                            Per * static_cast<int>(threadIdx.x) - shift;
@@ -234,11 +244,17 @@ __device__ void slide_separable(A (&sum)[KY][Cols], const W& mask, const A (&sam
     }
 }
 
-template <class Kernels, class T, class O, class A, int KX, int KY, sliding How, int Cols>
+template <class Kernels, class Task, class A, int KX, int KY, sliding How, int Cols>
 __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
-    convolve_slide(const __grid_constant__ convolve_task<T, O> task,
+    convolve_slide(const __grid_constant__ Task given,
                    const __grid_constant__ mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> mask,
                    slide_shape shape) {
+    using T = typename Task::sample;
+    using O = typename Task::result;
+    const auto& task = given.sized();
+    if (Task::counted && !has_results(task)) {
+        return;
+    }
     using w = window<KX, Cols>;
     constexpr int threads = Kernels::value.slide_block_threads, stages = Kernels::value.slide_stages;
     using rows_of_warp = row_ring<T, Cols, w::groups, stages>;

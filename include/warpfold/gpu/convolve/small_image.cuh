@@ -22,10 +22,16 @@ struct few_shape {
 };
 
 // Masks of K by K values; K == 0: any size.
-template <class T, class O, class A, bool Separable, int K>
+template <class Task, class A, bool Separable, int K>
 __global__ void __launch_bounds__(few_shape::threads)
-    convolve_few(const __grid_constant__ convolve_task<T, O> task,
+    convolve_few(const __grid_constant__ Task given,
                  const __grid_constant__ mask_parameter<A, few_shape::values_of(K)> mask, const few_shape shape) {
+    using T = typename Task::sample;
+    using O = typename Task::result;
+    const auto& task = given.sized();
+    if (Task::counted && !has_results(task)) {
+        return;
+    }
     extern __shared__ uint4 shared_memory[];
     const int kx = K == 0 ? shape.kx : K, ky = K == 0 ? shape.ky : K;
     const int columns = few_shape::width + kx - 1, rows = few_shape::height + ky - 1;

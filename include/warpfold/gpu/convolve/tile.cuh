@@ -114,10 +114,16 @@ struct tile_grid {
     bool aligned;
 };
 
-template <class Shape, class T, class O, class A>
+template <class Shape, class Task, class A>
 __global__ void __launch_bounds__(Shape::threads)
-    convolve_tile(const __grid_constant__ convolve_task<T, O> task, const __grid_constant__ tile_grid grid,
-                  const A* values, const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
+    convolve_tile(const __grid_constant__ Task given, const __grid_constant__ tile_grid grid, const A* values,
+                  const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
+    using T = typename Task::sample;
+    using O = typename Task::result;
+    const auto& task = given.sized();
+    if (Task::counted && !has_results(task)) {
+        return;
+    }
     extern __shared__ uint4 shared_memory[];
     const int pitch = Shape::pitch(grid.part_x), mask_pitch = Shape::mask_pitch(grid.part_x);
     A* const tile = reinterpret_cast<A*>(shared_memory);

@@ -15,7 +15,7 @@
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/exact_sum/block_accumulator.cuh"
 #include "warpfold/gpu/exact_sum/fixed_window.cuh"
-#include "warpfold/gpu/exact_sum/multiword_integer.cuh"
+#include "warpfold/gpu/exact_sum/rounded_sums.cuh"
 #include "warpfold/gpu/exact_sum/terms.cuh"
 
 namespace warpfold::detail {
@@ -192,49 +192,9 @@ __device__ void collect_sums(unsigned long long* slots, unsigned count, level_su
     }
 }
 
-// The sum of the levels of windows at the fixed place, in halves: those of levels 0, 1, ..., the lower one first.
-template <class T, unsigned Factors>
-using window_halves = level_sums<2 * window_parameters<T, Factors>::levels>;
-
-template <class T, unsigned Factors>
-__device__ window_halves<T, Factors> in_halves(const level_sums<window_parameters<T, Factors>::levels>& sums) {
-    window_halves<T, Factors> halves;
-#pragma unroll
-    for (unsigned w = 0; w < window_parameters<T, Factors>::levels; ++w) {
-        halves.of[2 * w] = sums.of[w] & 0xffffffff;
-        halves.of[2 * w + 1] = sums.of[w] >> 32;
-    }
-    return halves;
-}
-
-// Their sum, rounded. The second form adds the block's limbs, which it changes. Called by one thread.
-template <class T, unsigned Factors>
-__device__ T rounded_sums(const window_halves<T, Factors>& sums) {
-    using kind = window_parameters<T, Factors>;
-    using window = exact_window<kind::levels>;
-    multiword_integer<(window::depth + 74 + 63) / 64> total;
-    total.template set<exact_spacing, kind::levels>(sums.of);
-    return total.template rounded<T>(kind::highest - window::depth);
-}
-template <class T, unsigned Factors>
-__device__ T rounded_sums(const window_halves<T, Factors>& sums, block_accumulator<T, Factors>& limbs) {
-    using kind = window_parameters<T, Factors>;
-    using layout = exact_layout<T, Factors>;
-    constexpr int lowest_place = kind::highest - exact_window<kind::levels>::depth - layout::lowest;
-    auto* const limb = reinterpret_cast<std::int64_t*>(limbs.limb);
-    const to_limbs add{limb};
-#pragma unroll
-    for (unsigned w = 0; w < kind::levels; ++w) {
-        const unsigned place = static_cast<unsigned>(lowest_place) + (kind::levels - 1 - w) * exact_spacing;
-        add_integer(sums.of[2 * w], place, add);
-        add_integer(sums.of[2 * w + 1], place + 32, add);
-    }
-    return rounded<T>(limb, layout::limbs, layout::lowest, limbs.met);
-}
-
-// The sum of n terms by the blocks with one blockIdx.y, written to *out by the last of them. Called by whole blocks; a
+// The sum of n terms of type T, rounded to R, by the blocks with one blockIdx.y, written to *out by the last of them. Called by whole blocks; a
 // block may call it again after a barrier, with other memory unless it is alone.
-template <class Kernels, class T, class Out, class... Ins>
+template <class Kernels, class T, class R, class Out, class... Ins>
 __device__ void exact_sum_of_blocks(std::uint64_t n, const Out& out, exact_memory<T, sizeof...(Ins)>* memory,
                                     const Ins&... ins) {
     constexpr unsigned factors = sizeof...(Ins);
@@ -307,7 +267,7 @@ __device__ void exact_sum_of_blocks(std::uint64_t n, const Out& out, exact_memor
 
     if (!touched && !limbs_too) {
         if (threadIdx.x == 0) {
-            *out = rounded_sums<T, factors>(sums);
+            *out = rounded_sums<R, T, factors>(sums);
         }
         return;
     }
@@ -326,17 +286,17 @@ __device__ void exact_sum_of_blocks(std::uint64_t n, const Out& out, exact_memor
         __syncthreads();
     }
     if (threadIdx.x == 0) {
-        *out = rounded_sums(sums, outliers);
+        *out = rounded_sums<R>(sums, outliers);
     }
 }
 
-template <class Kernels, class T, class Count, class Out, class... Ins>
+template <class Kernels, class T, class R, class Count, class Out, class... Ins>
 __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, sizeof...(Ins)>,
                                   Kernels::value.resident_blocks)
     exact_kernel(Count number, Out out, exact_memory<T, sizeof...(Ins)>* memory, Ins... ins) {
     pdl_trigger();
     pdl_wait();
-    exact_sum_of_blocks<Kernels, T>(number.value(), out, memory, ins...);
+    exact_sum_of_blocks<Kernels, T, R>(number.value(), out, memory, ins...);
 }
 
 struct exact_shape {
@@ -379,12 +339,12 @@ struct exact_engine<On> {
             shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), count.most);
         const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), sizeof(T), call);
         T* const out = static_cast<T*>(memory.data());
-        launch<T>(on, shape, memory, count, out, call, ins...);
+        launch<T, T>(on, shape, memory, count, out, call, ins...);
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, out, sizeof(T), cudaMemcpyDeviceToHost, on.stream));
         WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
         return got;
     }
-    template <class T, class N, class Out, class... Ins>
+    template <class T, class R = T, class N, class Out, class... Ins>
     static void into(const On& on, const N& number, const Out& out, const char* call, const Ins&... ins) {
         detail::check_array(out, 1, call);
         const auto count = detail::checked_count(number, call);
@@ -392,7 +352,7 @@ struct exact_engine<On> {
         const exact_shape shape =
             shape_of_exact<T, sizeof...(Ins)>(policy_of<tuning::exact_sum_policy<>>(on), count.most);
         const call_memory memory(on, bytes<T, sizeof...(Ins)>(shape), 0, call);
-        launch<T>(on, shape, memory, count, out, call, ins...);
+        launch<T, R>(on, shape, memory, count, out, call, ins...);
     }
 
 private:
@@ -400,11 +360,11 @@ private:
     static std::size_t bytes(const exact_shape& shape) {
         return shape.blocks == 1 ? 0 : exact_memory<T, Factors>::bytes(shape.blocks);
     }
-    template <class T, class Count, class Out, class... Ins>
+    template <class T, class R, class Count, class Out, class... Ins>
     static void launch(const On& on, const exact_shape& shape, const call_memory& memory, const Count& count,
                        const Out& out, const char* call, const Ins&... ins) {
         (detail::check_array(ins, count.most, call), ...);
-        constexpr auto kernel = &exact_kernel<kernels_of<policy>, T, Count, Out, Ins...>;
+        constexpr auto kernel = &exact_kernel<kernels_of<policy>, T, R, Count, Out, Ins...>;
         pdl_launch(properties_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, count, out,
                    static_cast<exact_memory<T, sizeof...(Ins)>*>(memory.slots()), ins...);
     }

@@ -84,7 +84,11 @@ struct multiword_integer {
         // 64 bits, the last of which is 1 if any lower bit is, round like the whole number.
         leading |= rest != 0 ? 1 : 0;
         const double scale = __hiloint2double((1023 + top - shift) << 20, 0);
-        if constexpr (sizeof(T) == 4) {
+        if constexpr (sizeof(T) == 2) { // by a float whose last bit is 1 if any lower bit is
+            const auto top_bits = static_cast<unsigned>(leading >> 40) | (leading << 24 != 0 ? 1u : 0u);
+            const auto magnitude = static_cast<float>(static_cast<double>(top_bits) * (0x1p40 * scale));
+            return T(negative ? -magnitude : magnitude);
+        } else if constexpr (sizeof(T) == 4) {
             const auto magnitude = static_cast<float>(static_cast<double>(__ull2float_rn(leading)) * scale);
             return negative ? -magnitude : magnitude;
         } else {

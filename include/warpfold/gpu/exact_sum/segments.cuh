@@ -29,7 +29,7 @@ struct place_of_element {
 };
 
 // `memory_bytes`: of the exact_memory of a row.
-template <class Kernels, class T, class In, class Offsets, class Out>
+template <class Kernels, class T, class R, class In, class Offsets, class Out>
 __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads, T, 1>, Kernels::value.resident_blocks)
     exact_segments_kernel(In in, Offsets offsets, std::uint64_t segments, Out out, unsigned char* memory,
                           std::size_t memory_bytes) {
@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(exact_threads<Kernels::value.max_block_threads
         auto* const of_row = reinterpret_cast<exact_memory<T, 1>*>(memory + s * memory_bytes);
         const place_of_element<Out> place{out, s};
         if constexpr (std::is_pointer_v<In>) {
-            exact_sum_of_blocks<Kernels, T>(end - begin, place, of_row, in + begin);
+            exact_sum_of_blocks<Kernels, T, R>(end - begin, place, of_row, in + begin);
         } else {
-            exact_sum_of_blocks<Kernels, T>(end - begin, place, of_row, elements_from<In>{in, begin});
+            exact_sum_of_blocks<Kernels, T, R>(end - begin, place, of_row, elements_from<In>{in, begin});
         }
         __syncthreads();
     }
@@ -78,7 +78,7 @@ template <gpu_target On>
 struct segmented_exact_engine<On> {
     using policy = policy_t<tuning::exact_sum_policy<>, On>;
 
-    template <class T, class In, class Offsets, class Out>
+    template <class T, class R, class In, class Offsets, class Out>
     static void into(const On& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out,
                      const char* call) {
         detail::check_segments(in, offsets, segments, out, call);
@@ -89,7 +89,7 @@ struct segmented_exact_engine<On> {
         const exact_segments_shape shape =
             shape_of_exact_segments<T>(policy_of<tuning::exact_sum_policy<>>(on), segments);
         const call_memory memory(on, shape.row_bytes == 0 ? 0 : shape.row_bytes * segments, 0, call);
-        constexpr auto kernel = &exact_segments_kernel<kernels_of<policy>, T, In, Offsets, Out>;
+        constexpr auto kernel = &exact_segments_kernel<kernels_of<policy>, T, R, In, Offsets, Out>;
         pdl_launch(properties_of<kernel>(), kernel, shape.blocks, shape.threads, 0, on.stream, in, offsets, segments,
                    out, static_cast<unsigned char*>(memory.slots()), shape.row_bytes);
     }

@@ -137,8 +137,8 @@ __global__ void carry_histogram_kernel(exact_limbs<T>* table, unsigned bins) {
     limb[exact_limbs<T>::count - 1] += carry;
 }
 
-template <class T>
-__global__ void round_histogram_kernel(exact_limbs<T>* table, unsigned bins, T* sums, bool adds) {
+template <class T, class Sum>
+__global__ void round_histogram_kernel(exact_limbs<T>* table, unsigned bins, Sum* sums, bool adds) {
     const unsigned bin = blockIdx.x * blockDim.x + threadIdx.x;
     if (bin >= bins) {
         return;
@@ -150,9 +150,9 @@ __global__ void round_histogram_kernel(exact_limbs<T>* table, unsigned bins, T* 
     }
     auto met = static_cast<unsigned>(table[bin].met);
     if (adds) {
-        add_term(sums[bin], to_limbs{limb}, met);
+        add_term(static_cast<T>(sums[bin]), to_limbs{limb}, met);
     }
-    sums[bin] = rounded<T>(limb, layout::limbs, layout::lowest, met);
+    sums[bin] = rounded<Sum>(limb, layout::limbs, layout::lowest, met);
 }
 
 struct exact_histogram_plan {
@@ -204,14 +204,15 @@ struct exact_histogram_engine<On> {
         detail::check_array(weights, count.most, call);
         detail::check_array(sums, of.bins, call);
         check_edge_arrays(of, call);
-        const call_memory memory(on, 0, of.bins * sizeof(exact_limbs<Sum>), call);
-        auto* const table = static_cast<exact_limbs<Sum>*>(memory.data());
+        using T = computed_t<Sum>;
+        const call_memory memory(on, 0, of.bins * sizeof(exact_limbs<T>), call);
+        auto* const table = static_cast<exact_limbs<T>*>(memory.data());
         constexpr unsigned threads = exact_histogram_threads, of_bins = 128;
         const unsigned each = divided_up(of.bins, of_bins);
-        const auto kernel = exact_histogram_kernel<In, Weights, std::remove_cv_t<decltype(count)>, Of, Sum>;
+        const auto kernel = exact_histogram_kernel<In, Weights, std::remove_cv_t<decltype(count)>, Of, T>;
         for (std::uint64_t begin = 0; begin < count.most; begin += exact_histogram_samples) {
             const std::uint64_t end = std::min(count.most, begin + exact_histogram_samples);
-            const exact_histogram_plan plan = plan_exact_histogram<Sum>(facts, end - begin, of.bins);
+            const exact_histogram_plan plan = plan_exact_histogram<T>(facts, end - begin, of.bins);
             if (begin != 0) {
                 carry_histogram_kernel<<<each, of_bins, 0, on.stream>>>(table, of.bins);
                 WARPFOLD_CHECK_CUDA(cudaGetLastError());

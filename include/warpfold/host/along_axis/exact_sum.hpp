@@ -8,7 +8,9 @@
 
 #include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/engines.hpp"
+#include "warpfold/detail/exact/exact_half.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
+#include "warpfold/float16.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/exact_sum/exact_sum.hpp"
 
@@ -25,15 +27,19 @@ struct result_elements {
 
 template <>
 struct axis_exact_engine<host> {
-    template <class T>
-    static void into(const host& on, const T* in, const axis_plan& plan, T* out, const char* /*call*/) {
+    template <class R>
+    static void into(const host& on, const R* in, const axis_plan& plan, R* out, const char* /*call*/) {
+        using T = computed_t<R>;
         constexpr std::uint64_t few = 8; // results
         const bool contiguous = plan.reduced.count == 1 && plan.reduced.at[0].in == 1;
         const auto sum_one = [&](const host& by, std::uint64_t which) {
             const auto at = plan.kept.of(which);
-            const T* const from = in + at.in;
-            out[at.role] = contiguous ? exact_on_host<T>(by, plan.reduced.size, from + plan.reduced.in_begin)
-                                      : exact_on_host<T>(by, plan.reduced.size, result_elements<T>{from, plan.reduced});
+            const R* const from = in + at.in;
+            const auto sum = [&](const auto& elements) {
+                return exact_on_host<T, R>(by, plan.reduced.size, detail::converted<T>(elements));
+            };
+            out[at.role] =
+                contiguous ? sum(from + plan.reduced.in_begin) : sum(result_elements<R>{from, plan.reduced});
         };
         if (plan.kept.size < few) {
             for (std::uint64_t which = 0; which < plan.kept.size; ++which) {

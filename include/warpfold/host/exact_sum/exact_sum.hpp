@@ -75,11 +75,12 @@ void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(
     });
 }
 
-template <class T, class... Ins>
-T exact_on_host(const host& on, std::uint64_t n, const Ins&... ins) {
+// The sum of terms of type T, rounded to R.
+template <class T, class R = T, class... Ins>
+R exact_on_host(const host& on, std::uint64_t n, const Ins&... ins) {
     long_accumulator<T, sizeof...(Ins)> total;
     add_on_host<T>(on, n, total, ins...);
-    return total.value();
+    return total.template value<R>();
 }
 
 template <>

@@ -20,7 +20,7 @@ namespace warpfold::detail {
 
 template <>
 struct segmented_exact_engine<host> {
-    template <class T, class In, class Offsets, class Out>
+    template <class T, class R, class In, class Offsets, class Out>
     static void into(const host& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Out& out,
                      const char* call) {
         detail::check_segments(in, offsets, segments, out, call);
@@ -60,9 +60,9 @@ struct segmented_exact_engine<host> {
         detail::check_array(in, at(segments) - at(0), call);
         const auto sum_one = [&](const host& by, std::uint64_t s) {
             if constexpr (std::is_pointer_v<In>) {
-                out[s] = exact_on_host<T>(by, at(s + 1) - at(s), in + at(s));
+                out[s] = exact_on_host<T, R>(by, at(s + 1) - at(s), in + at(s));
             } else {
-                out[s] = exact_on_host<T>(by, at(s + 1) - at(s), elements_behind<In>{in, at(s)});
+                out[s] = exact_on_host<T, R>(by, at(s + 1) - at(s), elements_behind<In>{in, at(s)});
             }
         };
         for (const std::uint64_t s : long_segments) {

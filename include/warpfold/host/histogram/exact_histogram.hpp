@@ -23,7 +23,8 @@ struct exact_histogram_engine<host> {
     template <class In, class Weights, class N, class Sum, class Of>
     static void weigh(const host& on, const In& in, const Weights& weights, const N& number, Sum* sums, Of of,
                       update mode, const char* call) {
-        using accumulator = long_accumulator<Sum, 1>;
+        using T = computed_t<Sum>;
+        using accumulator = long_accumulator<T, 1>;
         const std::uint64_t n = detail::checked_weighing(in, weights, number, sums, of, call);
         constexpr std::uint64_t room = std::uint64_t{256} << 20;
         const std::uint64_t bins = of.bins;
@@ -38,7 +39,7 @@ struct exact_histogram_engine<host> {
             for (std::uint64_t k = piece * each; k < end; ++k) {
                 const std::uint32_t bin = of(in[k], 0);
                 if (bin != outside) {
-                    into[bin].term(static_cast<Sum>(weights[k]));
+                    into[bin].term(static_cast<T>(weights[k]));
                 }
             }
         });
@@ -48,9 +49,9 @@ struct exact_histogram_engine<host> {
                     table[bin].add(table[piece * bins + bin]);
                 }
                 if (mode == update::add) {
-                    table[bin].term(sums[bin]);
+                    table[bin].term(static_cast<T>(sums[bin]));
                 }
-                sums[bin] = table[bin].value();
+                sums[bin] = table[bin].template value<Sum>();
             }
         });
     }

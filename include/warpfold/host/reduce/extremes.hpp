@@ -37,14 +37,14 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
-            const key x = key_of_number(in[k + j]);
+            const key x = key_of_number(static_cast<T>(in[k + j]));
             low[j] = smaller_one(low[j], x);
             high[j] = larger_one(high[j], x);
         }
     }
     for (; k < end; ++k) {
-        low[0] = smaller_one(low[0], key_of_number(in[k]));
-        high[0] = larger_one(high[0], key_of_number(in[k]));
+        low[0] = smaller_one(low[0], key_of_number(static_cast<T>(in[k])));
+        high[0] = larger_one(high[0], key_of_number(static_cast<T>(in[k])));
     }
     const key least = reduce_lanes(low, smaller_one), most = reduce_lanes(high, larger_one);
     if constexpr (std::is_floating_point_v<T>) {
