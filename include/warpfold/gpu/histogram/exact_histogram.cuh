@@ -149,6 +149,7 @@ __global__ void round_histogram_kernel(exact_limbs<T>* table, unsigned bins, Sum
         limb[k] = table[bin].limb[k];
     }
     auto met = static_cast<unsigned>(table[bin].met);
+    table[bin] = {};
     if (adds) {
         add_term(static_cast<T>(sums[bin]), to_limbs{limb}, met);
     }
@@ -205,8 +206,8 @@ struct exact_histogram_engine<On> {
         detail::check_array(sums, of.bins, call);
         check_edge_arrays(of, call);
         using T = computed_t<Sum>;
-        const call_memory memory(on, 0, of.bins * sizeof(exact_limbs<T>), call);
-        auto* const table = static_cast<exact_limbs<T>*>(memory.data());
+        const call_memory memory(on, of.bins * sizeof(exact_limbs<T>), 0, call);
+        auto* const table = static_cast<exact_limbs<T>*>(memory.slots()); // zero again by the last launch
         constexpr unsigned threads = exact_histogram_threads, of_bins = 128;
         const unsigned each = divided_up(of.bins, of_bins);
         const auto kernel = exact_histogram_kernel<In, Weights, std::remove_cv_t<decltype(count)>, Of, T>;
