@@ -12,7 +12,7 @@ namespace warpfold {
 
 // Bytes of a workspace for these calls, of any type.
 [[nodiscard]] inline std::size_t exact_moments_workspace() {
-    return sizeof(detail::exact_finish_memory<double>) + sizeof(double);
+    return sizeof(detail::exact_finish_memory<double>) + 2 * 16; // slots and a result, of a complex number at most
 }
 
 } // namespace warpfold

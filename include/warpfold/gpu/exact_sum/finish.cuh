@@ -18,7 +18,7 @@
 
 namespace warpfold::detail {
 
-// In global memory, zero between calls.
+// In global memory, zero between calls: the block that computes the result leaves it so.
 template <class T>
 struct exact_finish_memory {
     exact_limbs<T, 1> sum[2]; // of each part of complex numbers
@@ -29,7 +29,7 @@ inline constexpr unsigned exact_finish_threads = 128;
 
 template <class T, class Count, class Finish, class Out>
 __global__ void __launch_bounds__(exact_finish_threads)
-    exact_finish_kernel(const exact_finish_memory<T>* memory, Count count, Finish finish, Out out) {
+    exact_finish_kernel(exact_finish_memory<T>* memory, Count count, Finish finish, Out out) {
     using totals = exact_totals<T>;
     __shared__ std::int64_t sum[Finish::sums != 0 ? Finish::sums * totals::sum_limbs : 1];
     __shared__ std::int64_t squares[totals::square_limbs + totals::more_limbs];
@@ -47,9 +47,14 @@ __global__ void __launch_bounds__(exact_finish_threads)
             squares[k] = memory->squares.limb[k];
         }
     }
+    const auto squares_met = static_cast<unsigned>(memory->squares.met);
     __syncthreads();
+    static_assert(sizeof(*memory) % sizeof(long long) == 0);
+    for (unsigned k = threadIdx.x; k < sizeof(*memory) / sizeof(long long); k += exact_finish_threads) {
+        reinterpret_cast<long long*>(memory)[k] = 0;
+    }
     if (threadIdx.x == 0) {
-        const totals all{sum, squares, sum_met, static_cast<unsigned>(memory->squares.met)};
+        const totals all{sum, squares, sum_met, squares_met};
         *out = detail::finish_of(finish, count.value())(all);
     }
 }
@@ -62,10 +67,9 @@ struct exact_finish_engine<On> {
     static typename Finish::result value(const On& on, const In& in, const N& n, const Finish& finish,
                                          const char* call) {
         using R = typename Finish::result;
-        const call_memory memory(on, 0, sizeof(exact_finish_memory<T>) + sizeof(R), call);
-        auto* const sums = static_cast<exact_finish_memory<T>*>(memory.data());
-        R* const out = reinterpret_cast<R*>(sums + 1);
-        run(on, in, n, sums, out, finish, call);
+        const call_memory memory(on, sizeof(exact_finish_memory<T>), sizeof(R), call);
+        R* const out = static_cast<R*>(memory.data());
+        run(on, in, n, static_cast<exact_finish_memory<T>*>(memory.slots()), out, finish, call);
         R got;
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(&got, out, sizeof(R), cudaMemcpyDeviceToHost, on.stream));
         WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
@@ -74,8 +78,8 @@ struct exact_finish_engine<On> {
     template <class T, class In, class N, class Out, class Finish>
     static void into(const On& on, const In& in, const N& n, const Out& out, const Finish& finish, const char* call) {
         detail::check_array(out, 1, call);
-        const call_memory memory(on, 0, sizeof(exact_finish_memory<T>), call);
-        run(on, in, n, static_cast<exact_finish_memory<T>*>(memory.data()), out, finish, call);
+        const call_memory memory(on, sizeof(exact_finish_memory<T>), 0, call);
+        run(on, in, n, static_cast<exact_finish_memory<T>*>(memory.slots()), out, finish, call);
     }
 
 private:
