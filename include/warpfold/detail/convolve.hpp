@@ -118,7 +118,7 @@ struct counted_task : convolve_task<T, O> {
     static constexpr bool counted = true;
 
     WARPFOLD_HD convolve_task<T, O> sized() const {
-        convolve_task<T, O> now = *this;
+        convolve_task<T, O> now = static_cast<const convolve_task<T, O>&>(*this);
         const auto n = static_cast<std::int64_t>(number.value());
         const std::int64_t results = n == 0 || n + more < 0 ? 0 : n + more;
         (OfLine ? now.width : now.height) = n;
