@@ -43,6 +43,7 @@ std::vector<H> short_summands(std::uint64_t n) {
 template <class H>
 H sum_of_places(const std::vector<H>& data, const std::vector<std::uint64_t>& places) {
     std::vector<H> some;
+    some.reserve(places.size());
     for (const std::uint64_t k : places) {
         some.push_back(data[k]);
     }
