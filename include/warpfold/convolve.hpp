@@ -228,7 +228,7 @@ void with_size(const convolve_task<T, O>& task, const N& n, const char* call, co
             task, number, OfLine ? task.out_width - task.width : task.out_height - task.height};
         if constexpr (!std::is_same_v<On, host>) {
             work(counted);
-        } else if (const auto now = counted.sized(); has_results(now)) {
+        } else if (const typename std::remove_cvref_t<decltype(counted)>::sized now(counted); has_results(now)) {
             work(now);
         }
     }

@@ -92,9 +92,8 @@ template <class T, class O>
 struct convolve_task {
     using sample = T;
     using result = O;
+    using sized = const convolve_task&; // what a kernel reads: itself, without a copy
     static constexpr bool counted = false;
-
-    WARPFOLD_HD const convolve_task& sized() const { return *this; }
 
     const T* in;
     O* out;
@@ -117,14 +116,15 @@ template <class T, class O, class I, bool OfLine>
 struct counted_task : convolve_task<T, O> {
     static constexpr bool counted = true;
 
-    WARPFOLD_HD convolve_task<T, O> sized() const {
-        convolve_task<T, O> now = *this;
-        const auto n = static_cast<std::int64_t>(number.value());
-        const std::int64_t results = n == 0 || n + more < 0 ? 0 : n + more;
-        (OfLine ? now.width : now.height) = n;
-        (OfLine ? now.out_width : now.out_height) = results;
-        return now;
-    }
+    struct sized : convolve_task<T, O> {
+        WARPFOLD_HD explicit sized(const counted_task& of)
+            : convolve_task<T, O>(static_cast<const convolve_task<T, O>&>(of)) {
+            const auto n = static_cast<std::int64_t>(of.number.value());
+            const std::int64_t results = n == 0 || n + of.more < 0 ? 0 : n + of.more;
+            (OfLine ? this->width : this->height) = n;
+            (OfLine ? this->out_width : this->out_height) = results;
+        }
+    };
 
     count_at<I> number;
     std::int64_t more;

@@ -29,9 +29,9 @@ struct scan_kernels {
     unsigned long_stages = 3;          // tiles of a block in shared memory
     unsigned long_resident_blocks = 2; // of a multiprocessor, for which registers are left, and of a launch
     unsigned long_tiles_ahead = 1;     // whose totals are published before a tile is finished
-    unsigned general_block_threads = 128;
+    unsigned general_block_threads = 256;
     unsigned general_max_bytes_per_thread = 128; // of input or output, whichever is more
-    unsigned general_resident_blocks = 8;        // of a multiprocessor, for which registers are left
+    unsigned general_resident_blocks = 4;        // of a multiprocessor, for which registers are left
 
     bool operator==(const scan_kernels&) const = default;
 };
@@ -64,7 +64,7 @@ struct scan_policy {
     // The general kernel: one block up to so many rows of each warp. Then up to so many blocks; then tiles grow, until they
     // are as large as they can be.
     unsigned general_one_block_max_rows = 4;
-    unsigned general_blocks_before_growth = 792;
+    unsigned general_blocks_before_growth = 528;
 
     // Defaults of an architecture:
     //   9.0  Measured on an H100 (docs/results/library-scan-h100.md), the general kernel's on an H200: the values above.

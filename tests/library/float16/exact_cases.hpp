@@ -32,7 +32,7 @@ std::vector<H> short_summands(std::uint64_t n) {
     for (std::uint64_t k = 0; k < n; ++k) {
         const float third[] = {1, std::ldexp(1.0f, -fraction - 1), std::ldexp(1.0f, lowest)};
         data[k] = k % 6 < 3 ? H(third[k % 3]) : H(-third[k % 3]);
-        if (k > n / 3) {
+        if (n > 6 && k > n / 3) {
             data[k].bits = static_cast<std::uint16_t>(random());
             const bool special = !std::isfinite(static_cast<float>(data[k]));
             data[k] = special && (k < n - n / 8 || random() % 8 != 0) ? H(0.25f) : data[k];
@@ -43,6 +43,7 @@ std::vector<H> short_summands(std::uint64_t n) {
 template <class H>
 H sum_of_places(const std::vector<H>& data, const std::vector<std::uint64_t>& places) {
     std::vector<H> some;
+    some.reserve(places.size());
     for (const std::uint64_t k : places) {
         some.push_back(data[k]);
     }
@@ -149,7 +150,7 @@ void short_weights_as(const On& on, std::uint64_t n, std::uint32_t bins) {
 }
 template <class H, template <class> class Place, class On>
 void short_weights(const On& on) {
-    for (const std::uint64_t n : {0u, 1u, 1023u, 4099u}) {
+    for (const std::uint64_t n : {0u, 1u, 3u, 1023u, 4099u}) {
         short_weights_as<H, H, Place>(on, n, 13);
         short_weights_as<H, float, Place>(on, n, 13);
         short_weights_as<H, double, Place>(on, n, 13);

@@ -131,7 +131,7 @@ template <class Shape, class Task, class A>
 __global__ void __launch_bounds__(Shape::threads)
     convolve_line(const __grid_constant__ Task given, const __grid_constant__ line_plan plan, const A* values,
                   const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
-    const auto& task = given.sized();
+    const typename Task::sized task(given);
     if (Task::counted && !has_results(task)) {
         return;
     }

@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     convolve_run(const __grid_constant__ Task given, const __grid_constant__ mask_parameter<A, K> mask, int shift,
                  bool aligned) {
     using T = typename Task::sample;
-    const auto& task = given.sized();
+    const typename Task::sized task(given);
     if (Task::counted && !has_results(task)) {
         return;
     }
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     convolve_run_small(const __grid_constant__ Task given, const __grid_constant__ mask_parameter<A, K> mask, int shift,
                        result_alignment how) {
     using T = typename Task::sample;
-    const auto& task = given.sized();
+    const typename Task::sized task(given);
     if (Task::counted && !has_results(task)) {
         return;
     }
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
                    slide_shape shape) {
     using T = typename Task::sample;
     using O = typename Task::result;
-    const auto& task = given.sized();
+    const typename Task::sized task(given);
     if (Task::counted && !has_results(task)) {
         return;
     }

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(few_shape::threads)
                  const __grid_constant__ mask_parameter<A, few_shape::values_of(K)> mask, const few_shape shape) {
     using T = typename Task::sample;
     using O = typename Task::result;
-    const auto& task = given.sized();
+    const typename Task::sized task(given);
     if (Task::counted && !has_results(task)) {
         return;
     }

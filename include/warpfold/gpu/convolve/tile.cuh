@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(Shape::threads)
                   const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
     using T = typename Task::sample;
     using O = typename Task::result;
-    const auto& task = given.sized();
+    const typename Task::sized task(given);
     if (Task::counted && !has_results(task)) {
         return;
     }

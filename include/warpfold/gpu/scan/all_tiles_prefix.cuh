@@ -10,13 +10,15 @@
 
 namespace warpfold::detail {
 
-template <class A>
+template <class A, bool Segmented = false>
 class all_tiles_prefix {
 public:
     static constexpr unsigned most_tiles = warp::lanes * tiles_in_group + 1;
 
+    using total_type = tile_total<A, Segmented>;
+
     struct storage {
-        alignas(A) unsigned char of_group[warp::lanes * sizeof(A)];
+        alignas(total_type) unsigned char of_group[warp::lanes * sizeof(total_type)];
     };
 
     // Bytes of memory: a counter and the slots.
@@ -29,12 +31,12 @@ public:
                                 bool ordered = false)
         : left_(static_cast<unsigned*>(memory)),
           slots_(reinterpret_cast<flagged_slot<A>*>(static_cast<unsigned char*>(memory) + 16)),
-          of_group_(reinterpret_cast<A*>(shared.of_group)),
+          of_group_(reinterpret_cast<total_type*>(shared.of_group)),
           tiles_(tiles),
           private_(with_private),
           ordered_(ordered) {}
 
-    __device__ void publish(const A& total) const {
+    __device__ void publish(const total_type& total) const {
         const unsigned tile = blockIdx.x;
         if (private_) {
             fence();
@@ -48,17 +50,18 @@ public:
     }
 
     template <class First, class Op>
-    __device__ A before(const A& total, const First& first, const Op& op) {
+    __device__ total_type before(const total_type& total, const First& first, const Op& op) {
         const unsigned tile = blockIdx.x, groups = (tile + tiles_in_group - 1) / tiles_in_group;
         const unsigned warps = blockDim.x / warp::lanes, lane = threadIdx.x % warp::lanes;
         auto* const mine = (private_ ? slots_ + slots_before(tile) : slots_) + lane;
         for (unsigned g = threadIdx.x / warp::lanes; g < groups; g += warps) {
             const unsigned count = min(tiles_in_group, tile - g * tiles_in_group);
             auto* const source = &mine[g * tiles_in_group];
-            A of_tile = total;
+            total_type of_tile = total;
             if (lane < count) {
                 slot_reader<A> words{};
-                of_tile = words.wait(source);
+                words.wait(source);
+                of_tile = total_in<total_type>(words);
                 fence();
                 if (private_) {
                     detail::reset_slot(source);
@@ -81,7 +84,7 @@ public:
             }
             return total;
         }
-        A earlier = fold_lanes(of_group_[lane < groups ? lane : groups - 1], groups, op);
+        total_type earlier = fold_lanes(of_group_[lane < groups ? lane : groups - 1], groups, op);
         if constexpr (has_first) {
             earlier = op(first, earlier);
         }
@@ -112,7 +115,7 @@ private:
 
     unsigned* left_;
     flagged_slot<A>* slots_;
-    A* of_group_;
+    total_type* of_group_;
     unsigned tiles_;
     bool private_, ordered_;
     unsigned left_before_ = 0; // in thread 0: so many tiles had read their slots before this one

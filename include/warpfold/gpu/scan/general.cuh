@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Scans on a GPU that the faster kernels do not take: in segments, of elements of more than 16 bytes, of a number of
 // elements that is on the device. One tile a block,
-// kept in shared memory; any number of tiles.
+// kept in shared memory; any number of tiles. Few tiles read each other's totals at once.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "warpfold/detail/element_count.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/scan/all_tiles_prefix.cuh"
 #include "warpfold/gpu/scan/grouped_prefix.cuh"
 #include "warpfold/gpu/scan/one_tile.cuh"
 #include "warpfold/tuning/scan.hpp"
@@ -48,12 +51,13 @@ struct general_layout {
     }
 };
 
-template <class Kernels, class Elements>
+template <class Kernels, class Elements, bool Few>
 struct general_plan {
     using elements_type = Elements;
     using A = typename Elements::A;
     using layout = general_layout<tuning::scan_policy<Kernels::value>, Elements::bytes>;
-    using prefix_type = grouped_prefix<A, Elements::options_type::segmented>;
+    static constexpr bool segmented = Elements::options_type::segmented;
+    using prefix_type = std::conditional_t<Few, all_tiles_prefix<A, segmented>, grouped_prefix<A, segmented>>;
     static constexpr unsigned rows = layout::rows, most_warps = layout::warps;
     static constexpr unsigned tile = layout::of_block * rows; // elements, at most
     // Elements so large that a tile does not fit are read twice.
@@ -64,7 +68,23 @@ struct general_plan {
     __device__ static constexpr bool prefetches(unsigned) { return false; }
     [[nodiscard]] __device__ unsigned row_count() const { return rows_of_warp; }
     __device__ static constexpr unsigned warp_count() { return most_warps; }
-    __device__ prefix_type tile_prefix(typename prefix_type::storage& shared) const { return {workspace, shared}; }
+    __device__ prefix_type tile_prefix(typename prefix_type::storage& shared) const {
+        return prefix_of_tiles(shared, gridDim.x);
+    }
+    __device__ prefix_type prefix_of_tiles(typename prefix_type::storage& shared, unsigned tiles) const {
+        if constexpr (Few) {
+            return {workspace, false, shared, tiles};
+        } else {
+            return {workspace, shared, tiles};
+        }
+    }
+    static std::size_t prefix_bytes(unsigned tiles) {
+        if constexpr (Few) {
+            return prefix_type::bytes(tiles, false);
+        } else {
+            return prefix_type::bytes(tiles);
+        }
+    }
 
     Elements elements;
     void* workspace;
@@ -72,12 +92,12 @@ struct general_plan {
 };
 
 // A scan whose number of elements is on the device. Blocks behind its tiles do nothing.
-template <class Kernels, class Elements, class Count>
-struct counted_plan : general_plan<Kernels, Elements> {
-    using prefix_type = typename general_plan<Kernels, Elements>::prefix_type;
+template <class Plan, class Count>
+struct counted_plan : Plan {
+    using prefix_type = typename Plan::prefix_type;
 
     __device__ prefix_type tile_prefix(typename prefix_type::storage& shared) const {
-        return {this->workspace, shared, tiles};
+        return this->prefix_of_tiles(shared, tiles);
     }
 
     Count count;
@@ -98,25 +118,35 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     }
 }
 
-template <class Policy, class Elements, class Count>
-void launch_general(const gpu& on, const Policy& policy, const Elements& elements, const Count& count,
-                    const char* call) {
-    using Plan = general_plan<kernels_of<Policy>, Elements>;
-    using layout = typename Plan::layout;
-    // Reversed, the shift depends on the number.
-    constexpr bool shift_unknown = is_count_at_v<Count> && Elements::options_type::reverse;
-    const std::uint64_t all = elements.n + (shift_unknown ? layout::run - 1 : elements.shift);
-    const unsigned tiles = checked_tiles(layout::tiles_of(policy, all), call);
-    const call_memory memory(on, Plan::prefix_type::bytes(tiles), 0, call);
-    const Plan plan{elements, memory.slots(), layout::rows_of(policy, all)};
+template <bool Few, class Policy, class Elements, class Count>
+void launch_general_tiles(const gpu& on, const Elements& elements, const Count& count, unsigned tiles, unsigned rows,
+                          const char* call) {
+    using Plan = general_plan<kernels_of<Policy>, Elements, Few>;
+    const call_memory memory(on, Plan::prefix_bytes(tiles), 0, call);
+    const Plan plan{elements, memory.slots(), rows};
     if constexpr (is_count_at_v<Count>) {
-        using Counted = counted_plan<kernels_of<Policy>, Elements, Count>;
+        using Counted = counted_plan<Plan, Count>;
         const Counted counted{plan, count, tiles};
         pdl_launch(properties_of<&counted_scan_kernel<Counted>>(), &counted_scan_kernel<Counted>, tiles,
                    Policy::kernels.general_block_threads, 0, on.stream, counted);
     } else {
         pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, tiles,
                    Policy::kernels.general_block_threads, 0, on.stream, plan);
+    }
+}
+
+template <class Policy, class Elements, class Count>
+void launch_general(const gpu& on, const Policy& policy, const Elements& elements, const Count& count,
+                    const char* call) {
+    using layout = general_layout<Policy, Elements::bytes>;
+    // Reversed, the shift depends on the number.
+    constexpr bool shift_unknown = is_count_at_v<Count> && Elements::options_type::reverse;
+    const std::uint64_t all = elements.n + (shift_unknown ? layout::run - 1 : elements.shift);
+    const unsigned tiles = checked_tiles(layout::tiles_of(policy, all), call), rows = layout::rows_of(policy, all);
+    if (tiles <= all_tiles_prefix<typename Elements::A>::most_tiles) {
+        launch_general_tiles<true, Policy>(on, elements, count, tiles, rows, call);
+    } else {
+        launch_general_tiles<false, Policy>(on, elements, count, tiles, rows, call);
     }
 }
 

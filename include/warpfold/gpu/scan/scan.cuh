@@ -4,8 +4,8 @@
 //   kernel              plan, launch     chosen for                                        tile prefix
 //   one_tile_kernel     short.cuh        arrays of up to some 64 MiB                       all_tiles_prefix
 //   persistent_kernel   persistent.cuh   longer arrays                                     running_prefix
-//   one_tile_kernel     general.cuh      segments; elements or values of over 16 bytes     grouped_prefix
-//   counted_scan_kernel general.cuh      a number of elements that is on the device        grouped_prefix
+//   one_tile_kernel     general.cuh      segments; elements or values of over 16 bytes     all_tiles_prefix up to 1,025 tiles, else grouped_prefix
+//   counted_scan_kernel general.cuh      a number of elements that is on the device        the same
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,8 @@
 //
 // The kernels differ in the policy by which they do this:
 //   policy            scans               a tile reads
-//   all_tiles_prefix  short.cuh           the totals of all tiles before it; up to 1,025 tiles
+//   all_tiles_prefix  short.cuh,          the totals of all tiles before it; up to 1,025 tiles
+//                     general.cuh
 //   grouped_prefix    general.cuh         at most 32 tiles, 32 groups and one district prefix; any number of tiles
 //   running_prefix    persistent.cuh      the totals since its block's last tile; any number of tiles
 // Compactions have all of them (gpu/compact/).

@@ -38,8 +38,7 @@ struct axis_exact_engine<host> {
             const auto sum = [&](const auto& elements) {
                 return exact_on_host<T, R>(by, plan.reduced.size, detail::converted<T>(elements));
             };
-            out[at.role] =
-                contiguous ? sum(from + plan.reduced.in_begin) : sum(result_elements<R>{from, plan.reduced});
+            out[at.role] = contiguous ? sum(from + plan.reduced.in_begin) : sum(result_elements<R>{from, plan.reduced});
         };
         if (plan.kept.size < few) {
             for (std::uint64_t which = 0; which < plan.kept.size; ++which) {
