@@ -216,11 +216,11 @@ def cupy_tests():
 
 
 def cupy_suite(limit, only):
-    """Each file of CuPy's core tests without fusion, or of all of its tests whose path matches."""
+    """Each file of CuPy's core tests without fusion, or of all of its tests whose path matches, but tests that CuPy marks as slow."""
     root = cupy_tests()
     files = sorted(root.rglob("test_*.py"))
     names = {file: str(file.relative_to(root).with_suffix("")).replace("/", ".") for file in files}
-    return [pytest_module(name, file, limit, ["-m", "not multi_gpu"], **STACKS["cupy"][1])
+    return [pytest_module(name, file, limit, ["-m", "not multi_gpu and not slow"], **STACKS["cupy"][1])
             for file, name in names.items() if re.search(only or r"^core_tests\.test_", name)]
 
 
