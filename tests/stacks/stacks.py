@@ -41,6 +41,8 @@ STACKS = {
 
 # Why a test fails, by the last lines of its message: the first expression that matches.
 REASONS = [
+    (r"CUDADriverError.*NO_BINARY_FOR_GPU|TestRawPicklable\.py", "machine code, which CuPy has nvcc make (`backend='nvcc'`)"),
+    (r"runtime APIs are not declared", "CuPy's own: NVRTC 13 refuses a kernel that the test wants the driver to refuse"),
     (r"magma|no kernel image is available", "a library's kernel that is machine code alone, such as MAGMA's"),
     (r"dimension specified as 0 but tensor has no dimensions", "PyTorch's own: its kernel takes no tensor without dimensions"),
     (r"libcurand|curand\w* failed|CURAND_STATUS", "cuRAND's library: machine code"),
