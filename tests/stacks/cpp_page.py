@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The tables of the C++ suites in docs/stacks.md, from the results of cpp_stacks.py."""
+"""The tables of the C++ suites in docs/stacks.md, from the results of cpp_stacks.py. Rows of other days, which the page has,
+stay: of failures and suites all, of findings those of programs that the results do not have."""
 import collections
 import pathlib
 import re
@@ -18,39 +19,57 @@ def sums(programs):
     return " | ".join(str(cell) for cell in cells)
 
 
-def suites_table(results):
-    lines = ["| suite | programs | tests | pass | skipped | fail | not over | seconds | all checks: fail | not over | seconds | "
-             "findings |",
-             "| --- |" + " ---: |" * 11]
+def earlier_rows(page, name):
+    """The rows that the page has in a table, as lists of cells."""
+    table = re.search(f"<!-- cpp {name}, by.*?<!-- end of cpp {name} -->", page, re.S)
+    lines = [line for line in (table[0] if table else "").splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def table_of(head, rows, texts=99):
+    """texts: columns on the left that are no numbers."""
+    columns = head.count("|") - 1
+    return [head, "|" + " --- |" * min(texts, columns) + " ---: |" * (columns - texts), *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def suites_table(results, page):
+    """One row for each group of a suite and day; the last one has the sums."""
+    rows = {}
     for name, suite in results.items():
         groups = collections.defaultdict(list)
         for program in suite["programs"]:
             groups[program["group"]].append(program)
-        lines += [f"| {name}, `{group}` | {sums(programs)} |" for group, programs in groups.items()]
-    lines.append(f"| all | {sums([program for suite in results.values() for program in suite['programs']])} |")
-    return lines
+        for group, programs in groups.items():
+            rows[f"{name}, `{group}`", suite["date"]] = sums(programs).split(" | ")
+    for suite, date, *cells in earlier_rows(page, "suites"):
+        if suite != "all":
+            rows.setdefault((suite, date), cells)
+    in_order = [[*key, *cells] for key, cells in sorted(rows.items())]
+    added = [str(sum(int(row[column]) for row in in_order)) for column in range(2, len(in_order[0]))]
+    return table_of("| suite | date | programs | tests | pass | skipped | fail | not over | seconds | all checks: fail | "
+                    "not over | seconds | findings |", [*in_order, ["all", "", *added]], texts=2)
 
 
-def failures_table(results):
-    """By reason: how many tests, without checks and with them, and of which programs."""
+def failures_table(results, page):
+    """By day and reason: how many tests, without checks and with them, and of which programs."""
     tests, programs = collections.Counter(), collections.defaultdict(set)
     for suite in results.values():
         for program in suite["programs"]:
             if "compile_error" in program:
-                programs["does not compile"].add(program["program"])
+                programs[suite["date"], "does not compile"].add(program["program"])
                 continue
             for mode, said in (("plain", ""), ("check", " under all checks")):
                 for failure in program[mode]["failures"]:
-                    tests[failure["reason"] + said] += 1
-                    programs[failure["reason"] + said].add(failure["test"] if len(failure["test"]) < 40 else program["program"])
+                    key = suite["date"], failure["reason"] + said
+                    tests[key] += 1
+                    programs[key].add(failure["test"] if len(failure["test"]) < 40 else program["program"])
                 if program[mode]["not_over"]:
-                    programs[f"not over after {program['limit']:.0f} seconds{said}"].add(program["program"])
-    if not programs:
-        return ["Nothing."]
-    lines = ["| reason | tests | programs |", "| --- | ---: | --- |"]
-    for reason, names in sorted(programs.items(), key=lambda item: (-tests[item[0]], item[0])):
-        lines.append(f"| {reason} | {tests[reason] or '–'} | {', '.join(f'`{name}`' for name in sorted(names))} |")
-    return lines
+                    programs[suite["date"], f"not over after {program['limit']:.0f} seconds{said}"].add(program["program"])
+    rows = [[*key, str(tests[key] or "–"), ", ".join(f"`{name}`" for name in sorted(names))]
+            for key, names in sorted(programs.items(), key=lambda item: (item[0][0], -tests[item[0]], item[0][1]))]
+    days = {suite["date"] for suite in results.values()}
+    rows = [row for row in earlier_rows(page, "failures") if row[0] not in days] + rows
+    return table_of("| date | reason | tests | programs |", rows) if rows else ["Nothing."]
 
 
 def kernel_name(kernel):
@@ -69,7 +88,7 @@ def line_of(finding):
     return f"{pathlib.Path(place['file']).name}:{place['line']}"
 
 
-def findings_table(results):
+def findings_table(results, page):
     """One row for each kind in one kernel of one program."""
     runs, times, lines = collections.defaultdict(set), collections.Counter(), collections.defaultdict(set)
     for name, suite in results.items():
@@ -79,21 +98,16 @@ def findings_table(results):
                 runs[key].add(finding["run"])
                 times[key] += finding["times"]
                 lines[key].add(line_of(finding))
-    if not runs:
-        return ["Nothing."]
-    table = ["| suite | program | finding | kernel | lines | runs | times |", "| --- | --- | --- | --- | --- | ---: | ---: |"]
-    for key in sorted(runs):
+    ran = {(name, f"`{program['program']}`") for name, suite in results.items() for program in suite["programs"]}
+    rows = [row for row in earlier_rows(page, "findings") if tuple(row[:2]) not in ran]
+    for key in runs:
         suite, program, kind, kernel = key
         places = ", ".join(sorted(lines[key], key=lambda text: (len(text), text)))
-        table.append(f"| {suite} | `{program}` | {kind} | {kernel} | {places} | {len(runs[key])} | {times[key]} |")
-    return table
+        rows.append([suite, f"`{program}`", kind, kernel, places, str(len(runs[key])), str(times[key])])
+    return table_of("| suite | program | finding | kernel | lines | runs | times |", sorted(rows)) if rows else ["Nothing."]
 
 
-def tables(results):
-    """Name and lines of every table."""
-    dates = sorted({suite["date"] for suite in results.values()})
-    limits = sorted({program["limit"] for suite in results.values() for program in suite["programs"]})
-    said = (f"{' to '.join(dict.fromkeys([dates[0], dates[-1]]))}, at most "
-            f"{limits[-1]:.0f} seconds a run.")
-    return {"cpp suites": [said, "", *suites_table(results)], "cpp failures": failures_table(results),
-            "cpp findings": findings_table(results)}
+def tables(results, page):
+    """Name and lines of every table. page: the text that has the earlier ones."""
+    return {"cpp suites": suites_table(results, page), "cpp failures": failures_table(results, page),
+            "cpp findings": findings_table(results, page)}

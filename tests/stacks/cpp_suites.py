@@ -152,12 +152,13 @@ def cub_programs(folder):
 
 # --- HeCBench -----------------------------------------------------------------------------------------------------------
 
-# Sizes and repetitions by the programs' own arguments, and the blocks of bscan, which has no argument for them.
-HECBENCH_SIZES = {r"grid_size = 12\*7\*8\*9\*10": "grid_size = 8"}
+# Sizes and repetitions by the programs' own arguments; in the copy that is compiled, of programs that have no argument for them.
+HECBENCH_SIZES = {r"grid_size = 12\*7\*8\*9\*10": "grid_size = 8", r"total = 1 << 27": "total = 1 << 14",
+                  r"numElements = 128\*128\*128\*2": "numElements = 128*128*8"}
 HECBENCH = {
     "reduction": [["262144", "1"]], "atomicReduction": [["65536", "256"]], "segment-reduce": [["1"]], "scan": [["65536", "1"]],
-    "scan2": [["1"]], "scan3": [["65536", "1"]], "bscan": [["1"]], "stencil1d": [[]], "stencil3d": [["32"]],
-    "bitonic-sort": [["14", "1"]], "sort": [["0", "1"]], "radixsort": [["1"]], "sortKV": [["1024", "1"]], "shuffle": [["1"]],
+    "scan2": [["1", "4096", "64"]], "scan3": [["1", "65536"]], "bscan": [["1"]], "stencil1d": [[]], "stencil3d": [["32"]],
+    "bitonic-sort": [["14", "1"]], "sort": [["0", "1"]], "radixsort": [["1"]], "sortKV": [["1024", "1"]], "shuffle": [["1", "1"]],
     "bincount": [["1024", "1"]], "histogram": [[]],
 }
 
@@ -167,7 +168,9 @@ def hecbench_programs(folder):
     programs = []
     for name, runs in HECBENCH.items():
         place = next((place for place in (folder / f"src/{name}-cuda", folder / f"{name}-cuda") if place.is_dir()), folder)
-        sources = sorted(str(file.relative_to(folder)) for file in place.iterdir() if file.suffix in (".cu", ".cpp"))
+        files = [file for file in place.iterdir() if file.suffix in (".cu", ".cpp")]
+        included = set(re.findall(r'#include "(\S+)"', "".join(file.read_text(errors="replace") for file in files)))
+        sources = sorted(str(file.relative_to(folder)) for file in files if file.name not in included)
         if sources:
             base = str(place.relative_to(folder).parent)
             programs.append(Program(name, "src", sources, [f"{base}/{name}-cuda", f"{base}/include", f"{base}/{name}-sycl"],

@@ -116,6 +116,31 @@ class Page(unittest.TestCase):
         self.assertEqual(cpp_page.line_of({"accesses": []}), "–")
 
 
+    def test_rows_of_other_days_stay(self):
+        def results(name, date, failures, findings):
+            run = {"tests": 2, "skipped": 0, "failures": failures, "findings": findings, "seconds": 1.4, "not_over": 0}
+            return {"llmc": {"date": date, "programs": [{"program": name, "group": "dev/cuda", "limit": 60, "plain": run, "check": run}]}}
+
+        def written(given):
+            stacks_page.write(page, cpp_page.tables(given, page.read_text()))
+            return page.read_text()
+
+        leak = {"run": "a 1", "kind": "leak", "times": 3, "accesses": []}
+        wrong = {"test": "a 1", "reason": "a wrong result"}
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "page.md")
+            page.write_text("".join(f"<!-- cpp {name}, by ./dev stacks -->\n<!-- end of cpp {name} -->\n"
+                                    for name in ("suites", "failures", "findings")))
+            first = written(results("a", "2026-01-02", [wrong], [leak]))
+            self.assertIn("| llmc, `dev/cuda` | 2026-01-02 | 1 | 2 | 1 | 0 | 1 |", first)
+            self.assertEqual(written(results("a", "2026-01-02", [wrong], [leak])), first)
+            second = written(results("b", "2026-01-03", [], []))
+            for row in ("| llmc, `dev/cuda` | 2026-01-02 | 1 | 2 | 1 | 0 | 1 |", "| llmc, `dev/cuda` | 2026-01-03 | 1 | 2 | 2 | 0 | 0 |",
+                        "| all |  | 2 | 4 | 3 | 0 | 1 |", "| 2026-01-02 | a wrong result | 1 | `a 1` |", "| llmc | `a` | leak | – | – | 1 | 3 |"):
+                self.assertIn(row, second)
+            self.assertNotIn("| llmc | `a` |", written(results("a", "2026-01-04", [], [])))
+
+
 class Fetching(unittest.TestCase):
     def test_archive_is_unpacked_under_the_suites_name(self):
         with tempfile.TemporaryDirectory() as name:
@@ -165,9 +190,9 @@ class StandIn(unittest.TestCase):
         self.assertIn("small 2", [failure["test"] for failure in program["check"]["failures"]])
         self.assertEqual(program["plain"]["findings"], [])
         self.assertEqual([finding["kind"] for finding in program["check"]["findings"]], ["race in shared memory"])
-        self.assertIn("| a wrong result | 1 | `small 2` |", page)
+        self.assertRegex(page, r"\| [\d-]{10} \| a wrong result \| 1 \| `small 2` \|")
         self.assertIn("| llmc | `small` | race in shared memory | `reversed` | small.cu:6 | 1 | 64 |", page)
-        self.assertRegex(page, r"\| llmc, `dev/cuda` \| 1 \| 2 \| 1 \| 0 \| 1 \| 0 \|")
+        self.assertRegex(page, r"\| llmc, `dev/cuda` \| [\d-]{10} \| 1 \| 2 \| 1 \| 0 \| 1 \| 0 \|")
 
     def test_without_a_compiler(self):
         with tempfile.TemporaryDirectory() as name:
@@ -190,7 +215,7 @@ class StandIn(unittest.TestCase):
             done, results, page = self.run_script(pathlib.Path(name), "int main() { return none; }\n")
             self.assertEqual(done.returncode, 1)
             self.assertIn("none", results["llmc"]["programs"][0]["compile_error"])
-            self.assertIn("| does not compile | – | `small` |", page)
+            self.assertRegex(page, r"\| does not compile \| – \| `small` \|")
 
 
 if __name__ == "__main__":

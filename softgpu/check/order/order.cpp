@@ -132,6 +132,17 @@ record_pointer order::unordered(const operation_record& self, std::uint64_t seri
     return is_ordered ? nullptr : other;
 }
 
+order::serial_span order::ordered_before(const operation_record& self, std::uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    const auto after = serials_.upper_bound(serial);
+    if (after == serials_.begin() || serial > std::prev(after)->second.last) {
+        return {serial, serial}; // nobody's any more: everyone is after it
+    }
+    const auto& [first, range] = *std::prev(after);
+    const bool is_ordered = range.of.get() != &self && is_before(*range.of->note.when, *self.note.when);
+    return is_ordered ? serial_span{first, range.last} : serial_span{};
+}
+
 record_pointer order::named(std::uint64_t serial) const {
     auto at = serials_.upper_bound(serial);
     if (at == serials_.begin()) {

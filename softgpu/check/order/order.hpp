@@ -48,6 +48,12 @@ public:
     void end_kernel(const record_pointer& record);
     // The operation that has this serial and is not in order with `self`; nullptr: there is none.
     [[nodiscard]] record_pointer unordered(const operation_record& self, std::uint64_t serial);
+    // The serials, one of them this one, of an operation that is in order before `self`; {1, 0}: it is not, or unknown.
+    struct serial_span {
+        std::uint64_t first = 1;
+        std::uint64_t last = 0;
+    };
+    [[nodiscard]] serial_span ordered_before(const operation_record& self, std::uint64_t serial);
     // The block of `of` that had this serial, while launches may still be taking further ones.
     [[nodiscard]] std::uint64_t block_of(const operation_record& of, std::uint64_t serial);
     // `self` has read what `other` has written as a signal: it knows of it from now on. nullptr: of the host.

@@ -16,6 +16,13 @@ struct warp_clock {
     lane_clocks* lanes = nullptr;
 };
 
+// Stamps of an operation that was over before the launch, although operations with lower serials may not be.
+struct ordered_stamps {
+    stamp first = 0;
+    std::uint64_t count = 0; // 0: none
+    [[nodiscard]] bool contains(stamp s) const noexcept { return static_cast<std::uint64_t>(s - first) < count; }
+};
+
 // What the handlers see of a block: everything that their fast path needs.
 struct block_view {
     std::uint64_t time = 1;
@@ -39,6 +46,7 @@ struct block_view {
     std::uint64_t shared_written_upto = 0;      // ... to before here have been written; others may have been as well
     std::uint8_t* local_valid = nullptr;        // likewise, the threads' local memory one after the other
     std::uint64_t (*acquired_at)[32] = nullptr; // by warp: addresses of the access that runs, where it may acquire
+    ordered_stamps ordered[2];                  // the last two operations of this kind that accesses have met
 };
 
 // Of global memory: an arena of host addresses.

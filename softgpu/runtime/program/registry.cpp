@@ -292,7 +292,7 @@ loaded_binary& registry::load_locked(fat_binary& binary, context& gpu, const std
         fail_without_ptx(entries, gpu.device(), wanted);
     }
     if (!best || best->relocatable) {
-        load_units(binary, gpu, entries);
+        load_units(binary, gpu, entries, wanted);
     } else {
         here.modules.push_back(make_module(binary, gpu, decompress(*best)));
     }
@@ -343,7 +343,8 @@ void registry::load_text(fat_binary& binary, context& gpu) {
 }
 
 // Links the units of a program as PTX, because nvcc's linker produces machine code only. Units of LTO-IR alone become one unit.
-void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries) {
+void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries,
+                          const std::string& wanted) {
     std::vector<std::unique_ptr<machine::module>> units;
     std::vector<std::string> names;
     std::vector<std::string> without;
@@ -374,7 +375,7 @@ void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fa
         optimised made = link_by_nvidia(to_optimise, {"-arch=sm_" + std::to_string(newest), "-lineinfo"});
         if (!made.errors.empty()) {
             fail(error::no_kernel_image_for_device,
-                 "the program has units of LTO-IR alone (-dlto, code=lto_75): " + made.errors +
+                 wanted + " needs units that the program has as LTO-IR alone (-dlto, code=lto_75): " + made.errors +
                      "; or build with -gencode arch=compute_75,code=compute_75");
         }
         units.push_back(make_module(binary, gpu, std::move(made.ptx)));

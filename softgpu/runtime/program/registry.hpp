@@ -127,7 +127,8 @@ private:
     registry();
     loaded_binary& load_locked(fat_binary& binary, context& gpu, const std::string& wanted);
     void load_text(fat_binary& binary, context& gpu);
-    void load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries);
+    void load_units(fat_binary& binary, context& gpu, const std::vector<fatbin_entry>& entries,
+                    const std::string& wanted);
     static std::unique_ptr<machine::module> make_module(fat_binary& binary, context& gpu, std::string ptx);
     static void tell_of_managed(const fat_binary& binary, const loaded_binary& here);
 

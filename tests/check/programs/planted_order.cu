@@ -67,6 +67,10 @@ __global__ void add_to(int* data, int start) {
     data[start + blockIdx.x * blockDim.x + threadIdx.x] = start; // FINDING(one_buffer): race between streams
 }
 
+__global__ void every_second(int* data, int start) {
+    data[2 * (blockIdx.x * blockDim.x + threadIdx.x) + start] = start; // FINDING(other_half): race between streams
+}
+
 __global__ void add_atomically(int* sum) { atomicAdd(sum, 1); }
 
 struct streams {
@@ -113,6 +117,26 @@ struct streams {
 };
 
 constexpr int blocks = count / 128;
+
+// In each of the reader's rows every second word is of an operation in order, the others of the next one in the same stream,
+// which is not; an unordered operation that came before both touches other memory.
+void other_half(const streams& s) {
+    produce<<<blocks, 128, 0, s.b>>>(s.pinned, 1);
+    cudaStream_t c = nullptr;
+    DO(cudaStreamCreateWithFlags(&c, cudaStreamNonBlocking));
+    every_second<<<blocks / 2, 128, 0, c>>>(s.data, 0);
+    if (!fixed) {
+        DO(cudaEventRecord(s.event, c));
+    }
+    every_second<<<blocks / 2, 128, 0, c>>>(s.data, 1);
+    if (fixed) {
+        DO(cudaEventRecord(s.event, c));
+    }
+    DO(cudaStreamWaitEvent(s.a, s.event, 0));
+    consume<<<blocks, 128, 0, s.a>>>(s.data, s.out);
+    DO(cudaDeviceSynchronize());
+    DO(cudaStreamDestroy(c));
+}
 
 void missing_wait(const streams& s) {
     produce<<<blocks, 128, 0, s.a>>>(s.data, 1);
@@ -257,7 +281,7 @@ struct named {
 const named cases[] = {CASE(missing_wait),      CASE(event_too_early), CASE(host_copy),       CASE(default_stream),
                        CASE(async_fill),        CASE(early_kernel),    CASE(two_copies),      CASE(pinned_reused),
                        CASE(pool_other_stream), CASE(free_in_use),     CASE(use_beside_free), CASE(graph_branch),
-                       CASE(one_buffer)};
+                       CASE(one_buffer),        CASE(other_half)};
 
 } // namespace
 

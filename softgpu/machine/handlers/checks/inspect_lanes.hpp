@@ -8,6 +8,7 @@
 #include "softgpu/machine/handlers/memory/lane_addresses.hpp"
 #include "softgpu/machine/inspect/access_checks.hpp"
 #include "softgpu/machine/inspect/races/distributed_races.hpp"
+#include "softgpu/machine/inspect/races/operation_races.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -129,8 +130,12 @@ SOFTGPU_INLINE void inspect_global(const instruction* i, std::byte* frame, warp*
     for (unsigned l = 0; l < lanes; ++l) {
         within[l] = at[l] - s.arena;
     }
-    if (!pass_access<Verb, true>(i, w, within, mask, s.bytes, stamps ? s.writes : nullptr, s.reads, s.valid)) {
-        check_access(i, frame, w, at, mask, access_space::global);
+    unsigned met = 0; // a view has two operations
+    while (!pass_access<Verb, true>(i, w, within, mask, s.bytes, stamps ? s.writes : nullptr, s.reads, s.valid)) {
+        if (!stamps || met++ == 2 || !meet_ordered(i, w, at, mask)) {
+            check_access(i, frame, w, at, mask, access_space::global);
+            return;
+        }
     }
 }
 

@@ -12,35 +12,50 @@ using check::stamp;
 
 // One warp's access to words of shared or of global memory.
 struct race_view {
-    stamp floor;   // below it: in order
-    stamp low;     // from here on the block's own ...
-    stamp base;    // ... and below this in order too,
-    stamp warp;    // or below this if it is the warp's
-    stamp mine;    // of lane 0
-    stamp same;    // bits that are equal for one and the same block
-    stamp first;   // from here on the launch's own,
-    stamp end;     // ... up to here
-    stamp unclear; // from the floor to before this: of the block or of another one
+    stamp floor;                      // below it: in order
+    stamp low;                        // from here on the block's own ...
+    stamp base;                       // ... and below this in order too,
+    stamp warp;                       // or below this if it is the warp's
+    stamp mine;                       // of lane 0
+    stamp same;                       // bits that are equal for one and the same block
+    stamp first;                      // from here on the launch's own,
+    stamp end;                        // ... up to here
+    stamp unclear;                    // from the floor to before this: of the block or of another one
+    check::ordered_stamps ordered[2]; // in order too
 };
 
 constexpr stamp serial_bits_of_stamp = -(stamp{1} << (check::time_shift + check::serial_time_bits));
 
 SOFTGPU_INLINE race_view shared_view(const check::block_view& v, unsigned warp_index, stamp rest) {
     const auto at = [](std::uint64_t time) { return static_cast<stamp>(time << check::time_shift); };
-    return {at(v.base), at(v.base), at(v.base), at(v.warps[warp_index].base), at(v.time) | rest, 0, 0, INT64_MAX, 0};
+    return {at(v.base), at(v.base), at(v.base), at(v.warps[warp_index].base), at(v.time) | rest, 0, 0,
+            INT64_MAX,  0,          {}};
 }
 
 SOFTGPU_INLINE race_view global_view(const check::block_view& v, unsigned warp_index, stamp rest) {
     const auto at = [&](std::uint64_t time) {
         return static_cast<stamp>((time + v.global_offset) << check::time_shift);
     };
-    return {v.launch_floor,       v.own_floor,    at(v.base),   at(v.warps[warp_index].base),  at(v.time) | rest,
-            serial_bits_of_stamp, v.launch_first, v.launch_end, v.is_renewed ? v.own_floor : 0};
+    return {v.launch_floor,
+            v.own_floor,
+            at(v.base),
+            at(v.warps[warp_index].base),
+            at(v.time) | rest,
+            serial_bits_of_stamp,
+            v.launch_first,
+            v.launch_end,
+            v.is_renewed ? v.own_floor : 0,
+            {v.ordered[0], v.ordered[1]}};
+}
+
+// Of what is over before the launch.
+SOFTGPU_INLINE bool is_over(stamp s, const race_view& v) {
+    return s < v.floor || v.ordered[0].contains(s) || v.ordered[1].contains(s);
 }
 
 // Of a block of this launch, or of what is over before it.
 SOFTGPU_INLINE bool is_of_launch(stamp s, stamp mine, const race_view& v) {
-    return ((s >= v.first || s < v.floor) && s < v.end) || ((s ^ mine) & v.same) == 0;
+    return ((s >= v.first || is_over(s, v)) && s < v.end) || ((s ^ mine) & v.same) == 0;
 }
 
 // Whether the access with stamp `mine` may follow the write, or the read, of s.
@@ -49,7 +64,7 @@ SOFTGPU_INLINE bool is_after_write(stamp s, stamp mine, const race_view& v) {
     const bool by_warp = (other & check::warp_bits) == 0;
     const bool same_thread = (other & (check::lane_bits | check::several_lanes | v.same)) == 0;
     const bool known = s < v.base || (by_warp && (s < v.warp || same_thread));
-    return s < v.floor || (s >= v.low && known);
+    return is_over(s, v) || (s >= v.low && known);
 }
 SOFTGPU_INLINE bool is_after_read(stamp s, stamp mine, const race_view& v) {
     constexpr stamp warps_or_blocks = stamp{2} << check::kind_shift;
@@ -59,7 +74,7 @@ SOFTGPU_INLINE bool is_after_read(stamp s, stamp mine, const race_view& v) {
     const bool by_block = (~s & check::spread_bits) != 0;
     const bool same_thread = (other & (check::lane_bits | check::spread_bits | v.same)) == 0;
     const bool known = (by_block && s < v.base) || (by_warp && (s < v.warp || same_thread));
-    return s < v.floor || (s >= v.low && known);
+    return is_over(s, v) || (s >= v.low && known);
 }
 
 SOFTGPU_INLINE bool is_atomic(stamp s) {
@@ -71,7 +86,7 @@ SOFTGPU_INLINE bool is_atomic(stamp s) {
 SOFTGPU_INLINE bool may_hide_write(stamp s, stamp mine, const race_view& v) {
     const bool by_warp = ((s ^ mine) & check::warp_bits) == 0;
     const bool plain = (s >> check::strength_shift & 3) == static_cast<stamp>(check::strength::plain);
-    return s < v.floor || !plain || (s >= v.low && (s < v.base || (by_warp && s < v.warp)));
+    return is_over(s, v) || !plain || (s >= v.low && (s < v.base || (by_warp && s < v.warp)));
 }
 
 template <access_verb Verb>
@@ -87,7 +102,7 @@ SOFTGPU_INLINE bool may_follow_read(stamp s, stamp mine, const race_view& v) {
 
 // Whether read_stamp() knows what to make of it.
 SOFTGPU_INLINE bool is_clear(stamp read, stamp mine, const race_view& v) {
-    return read < v.floor || (read >= v.unclear && is_of_launch(read, mine, v));
+    return is_over(read, v) || (read >= v.unclear && is_of_launch(read, mine, v));
 }
 
 // The stamp of a word that others have read as well.
@@ -260,7 +275,7 @@ SOFTGPU_INLINE bool pass_row(const word_row& row, const race_view& v) {
 // A word that all lanes from `first` to `last` read, at least two of them.
 SOFTGPU_INLINE bool may_read_together(stamp written, stamp read, unsigned first, unsigned last, const race_view& v) {
     return is_clear(read, v.mine, v) &&
-           (written < v.floor ||
+           (is_over(written, v) ||
             (is_after_write(written, v.mine + (static_cast<stamp>(first) << check::lane_shift), v) &&
              is_after_write(written, v.mine + (static_cast<stamp>(last) << check::lane_shift), v)));
 }
@@ -270,7 +285,7 @@ SOFTGPU_INLINE void note_read_together(stamp& read, unsigned first, unsigned las
     const settled_stamp lanes_of_warp = settled_by_lanes(v);
     const stamp s = read;
     const stamp mine = v.mine + (static_cast<stamp>(last) << check::lane_shift);
-    if (s < v.floor) {
+    if (is_over(s, v)) {
         read = mine | stamp{1} << check::kind_shift;
         return;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/inspect/races/operation_races.hpp"
 
+#include <bit>
 #include <functional>
 
 #include "softgpu/machine/inspect/report.hpp"
@@ -92,6 +93,39 @@ void report_operations(launch_state& l, const lane_access& now, const check::ope
     f.address = hexadecimal(now.at);
     f.allocation = l.checks->owner.all_memories().describe(now.at);
     l.checks->add(which, std::move(f));
+}
+
+bool meet_ordered(const instruction* i, warp* w, const std::uint64_t* at, lane_mask mask) {
+    const launch_state& l = *w->host->launch;
+    check::block_view& v = *w->owner->view;
+    if (l.checks->operations() == nullptr) {
+        return false;
+    }
+    const auto meet = [&](check::stamp s) {
+        if (s < v.launch_floor || s >= v.launch_first || v.ordered[0].contains(s) || v.ordered[1].contains(s)) {
+            return false;
+        }
+        constexpr unsigned shift = check::time_shift + check::serial_time_bits;
+        const check::order::serial_span span =
+            l.checks->operations()->ordered_before(l.checks->record(), static_cast<std::uint64_t>(s) >> shift);
+        if (span.first > span.last) {
+            return false;
+        }
+        v.ordered[1] = v.ordered[0];
+        v.ordered[0] = {static_cast<check::stamp>(span.first << shift), (span.last + 1 - span.first) << shift};
+        return true;
+    };
+    const check::shadow_view& shadow = *l.shadow;
+    bool met = false;
+    for (const int lane : {std::countr_zero(mask), 31 - std::countl_zero(mask)}) {
+        const std::uint64_t begin = at[lane] - shadow.arena;
+        const std::uint64_t end = begin + i->access->bytes;
+        for (std::uint64_t k = begin / 4; begin < shadow.bytes && end <= shadow.bytes && k * 4 < end; ++k) {
+            met = meet(__atomic_load_n(shadow.writes + k, __ATOMIC_RELAXED)) || met;
+            met = meet(__atomic_load_n(shadow.reads + k, __ATOMIC_RELAXED)) || met;
+        }
+    }
+    return met;
 }
 
 void meet_signal(launch_state& l, block_checks& reader, std::uint64_t at) {

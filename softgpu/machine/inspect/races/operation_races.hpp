@@ -25,6 +25,9 @@ struct lane_access {
 // The access finds the stamp `s` of another operation that is not in order with the launch.
 void report_operations(launch_state& l, const lane_access& now, const check::operation_record& other, check::stamp s,
                        bool of_write);
+// Whether the first or the last lane of an access to global memory finds a stamp of an operation that is in order before the
+// launch, and that the block's view did not have: now it has it.
+bool meet_ordered(const instruction* i, warp* w, const std::uint64_t* at, lane_mask mask);
 // A strong access of the block has just read here. If another operation that runs has written it as a signal, since the access
 // was checked, the launch is ordered after it from now on.
 void meet_signal(launch_state& l, block_checks& reader, std::uint64_t at);

@@ -90,8 +90,10 @@ void word_access::note_read(stamp& read, stamp mine) const {
         return;
     }
     const bool own = block == b_.linear;
+    // What it would take a search to know of another block's read does not matter: readers of a look-back are many, and a write
+    // by a block that has acquired anything counts as in order with reads of several blocks.
     if (check::spread_of(read) == check::spread::thread
-            ? (own && is_known(e)) || is_released(block, e)
+            ? (own ? is_known(e) || is_released(block, e) : is_released_directly(block, e))
             : own && check::spread_of(read) != check::spread::blocks && e.time < clock_.view.base) {
         read = mine;
     } else if (own && check::spread_of(read) == check::spread::lanes && is_alone_in_row(read)) {
