@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""python_table.py TIMES: a page of docs/results on stdout: python-CARD.md from the table of python/tests/gpu_check.py, python-host.md
+"""python_table.py TIMES: a page of docs/results on stdout: python-CARD.md from the table of python/tests/gpu/gpu_check.py, python-host.md
 from that of python/tests/host_times.py."""
 import sys
 
 HEAD = """# The Python package beside PyTorch, CuPy and cuda.compute
 
-{device}; made by `measure/pages/python_table.py` from a run of `python/tests/gpu_check.py`.
+{device}; made by `measure/pages/python_table.py` from a run of `python/tests/gpu/gpu_check.py`.
 
 Microseconds a call. *Host*: until the call returns, on an idle GPU; the least of 20 means of five calls. *Device*: of calls one after the other,
 between two events, so it is the host's time where that is longer. The ratio is that of device times, below 1 where ours is

@@ -2,11 +2,15 @@
 #include "python/src/whole_arrays.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "python/src/calls.hpp"
 #include "python/src/whole_functions.hpp"
@@ -114,9 +118,10 @@ private:
 
 void define_whole_arrays(nb::module_& m) {
     nb::class_<whole_arrays>(m, "WholeArrays")
-        .def(nb::init<nb::object, nb::tuple, bool>(), nb::arg("empty"), nb::arg("dtypes"), nb::arg("makes_scalars"))
+        .def(nb::init<nb::object, nb::typed<nb::tuple, nb::object, nb::ellipsis>, bool>(), nb::arg("empty"),
+             nb::arg("dtypes"), nb::arg("makes_scalars"))
         .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none());
-    m.attr("WHOLE") = names_of_whole_functions();
+    m.def("whole_functions", [] { return std::vector<std::string>(whole_names.begin(), whole_names.end()); });
 }
 
 } // namespace warpfold::python

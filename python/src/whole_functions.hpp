@@ -43,14 +43,6 @@ inline constexpr std::array whole_names{"sum",    "prod",      "min",    "max", 
                                         "norm",   "exact_sum", "var",    "any",    "all",    "count_nonzero"};
 static_assert(whole_names.size() == static_cast<std::size_t>(whole::number_of_nonzero) + 1);
 
-inline nanobind::tuple names_of_whole_functions() {
-    nanobind::list functions;
-    for (const char* const name : whole_names) {
-        functions.append(name);
-    }
-    return nanobind::tuple(functions);
-}
-
 // The types of results and of their computation are those of warpfold/_reductions.py and _scans.py.
 constexpr element sum_type(element type) {
     return type >= element::float16 ? type : type >= element::uint8 ? element::uint64 : element::int64;

@@ -9,6 +9,7 @@ importable, on a quiet machine. measure/pages/python_table.py makes the page doc
 import argparse
 import importlib
 import os
+import pathlib
 import platform
 import re
 import statistics
@@ -18,7 +19,9 @@ import time
 import numpy as np
 
 import warpfold as wf
-from gpu_check import OURS, arguments, module_functions, torch_functions
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "gpu"))
+from gpu_check import OURS, arguments, module_functions, torch_functions  # noqa: E402
 
 ROUND = 0.004  # seconds
 LONGEST = 20  # seconds: a call that takes more is left out at larger sizes

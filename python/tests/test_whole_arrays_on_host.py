@@ -98,6 +98,10 @@ def test_tensors_that_are_left_to_python():
             wf.sum(tensor)
     negative = torch.imag(torch.tensor([1 + 2j, 3 - 5j]).conj())
     assert negative.is_neg() and wf.sum(negative).item() == 3 and wf.max(negative).item() == 5
+    with pytest.raises(TypeError, match="cumsum: out has PyTorch's negative bit"):
+        wf.cumsum(torch.ones(2), out=negative)
+    out = torch.zeros(2, dtype=torch.float64)
+    assert wf.cumsum(torch.ones(2), out=out) is out and out.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -106,9 +110,3 @@ def test_means_of_many_elements(dtype):
         array = np.full(n, 3, dtype)
         ours, theirs = in_one_call("mean", array), wf.mean.__wrapped__(array)
         assert type(ours) is dtype and ours == theirs and abs(ours - 3) < 1e-5
-
-
-def test_functions_have_the_numbers_of_the_module():
-    from warpfold import _core  # pylint: disable=import-outside-toplevel
-
-    assert _core.WHOLE == wf._calls.WHOLE

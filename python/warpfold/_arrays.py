@@ -131,6 +131,10 @@ def _writable(out: Any, call: str) -> NumPyArray:
     """The elements of an output, in place. Raises TypeError if it is no array of the package's types."""
     if isinstance(out, np.ndarray):
         array: NumPyArray = out
+    elif package_of(out) == "torch" and not out.is_cuda:
+        if out.is_neg():
+            raise TypeError(f"{call}: out has PyTorch's negative bit, and results cannot be written through it")
+        array = _from_torch(out, call, "out").array
     elif hasattr(out, "__dlpack__"):
         array = _from_dlpack(out, call, "out").array
     else:

@@ -18,15 +18,13 @@ import numpy as np
 
 from . import _core
 from ._arrays import TYPES, Array, NumPyArray, Output, read
-from ._devices import gpu_module, host_arrays_go_to, is_on_device, package_of
+from ._devices import gpu_module, host_arrays_go_to, is_on_device, package_of_type
 
 ADD, MULTIPLY, MINIMUM, MAXIMUM, SUBTRACT, DIVIDE, EQUAL, NOT_EQUAL = range(8)  # `arithmetic` in python/src/gpu/calls.hpp
 UFUNCS: tuple[Any, ...] = (np.add, np.multiply, np.minimum, np.maximum, np.subtract, np.true_divide, np.equal, np.not_equal)
 
 
-# Functions of one array: `whole_names` of python/src/whole_functions.hpp.
-WHOLE = ("sum", "prod", "min", "max", "cumsum", "cumprod", "cummin", "cummax", "argmin", "argmax", "minmax", "mean", "norm",
-         "exact_sum", "var", "any", "all", "count_nonzero")
+WHOLE = tuple(_core.whole_functions())  # names of functions of one array
 WholeArrays = Callable[[int, Any, Any], Any]
 _whole_arrays: dict[type, tuple[WholeArrays, ...]] = {}  # by the class of the array, when there was one
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -59,26 +57,25 @@ def of_whole_arrays(function: Function) -> Function:
 
 
 @functools.cache
-def _whole_arrays_on_host(package: str) -> None:
-    """Has arrays of NumPy's or PyTorch's in host memory computed in one call."""
+def _whole_arrays_on_host(kind: Any) -> None:
+    """Has arrays of a class of NumPy's or PyTorch's, in host memory, computed in one call."""
     dtypes = tuple(TYPES)
-    if package == "torch":
-        torch: Any = sys.modules["torch"]
-        whole, from_numpy = _core.WholeArrays(np.empty, dtypes, False).call, torch.from_numpy
+    if kind is np.ndarray:
+        add_whole_arrays(kind, _core.WholeArrays(np.empty, dtypes, True).call)
+    elif package_of_type(kind) == "torch" and kind is sys.modules["torch"].Tensor:
+        whole, from_numpy = _core.WholeArrays(np.empty, dtypes, False).call, sys.modules["torch"].from_numpy
 
         def of_tensor(function: int, tensor: Any, axis: Any) -> Any:
             try:
                 array = tensor.numpy()
-            except (RuntimeError, TypeError):  # on a device, of another type, with a gradient: the function in Python takes or names it
+            except (RuntimeError, TypeError):  # on a device, of another type, with a gradient: left to the function in Python
                 return None
             found = whole(function, array, axis)
             if isinstance(found, tuple):
                 return tuple(map(from_numpy, found))
             return None if found is None else from_numpy(found)
 
-        add_whole_arrays(torch.Tensor, of_tensor)
-    elif package == "host":
-        add_whole_arrays(np.ndarray, _core.WholeArrays(np.empty, dtypes, True).call)
+        add_whole_arrays(kind, of_tensor)
 
 
 class Call(abc.ABC):
@@ -256,6 +253,7 @@ def call_of(name: str, x: Any, argument: str = "a") -> Call:
     """
     is_there = is_on_device(x)
     if not is_there and host_arrays_go_to() == "host":
-        _whole_arrays_on_host(package_of(x))
+        kind: Any = type(x)
+        _whole_arrays_on_host(kind)
         return HostCall(name, x, argument)
     return _gpu_calls()(name, x, argument, is_there)

@@ -101,7 +101,6 @@ void define_whole_arrays(nb::module_& m) {
     nb::class_<whole_arrays>(m, "WholeArrays")
         .def(nb::init<nb::object, nb::object>(), nb::arg("tensor_class"), nb::arg("tensors"))
         .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("tensor"), nb::arg("axis").none());
-    m.attr("WHOLE") = names_of_whole_functions();
 }
 
 } // namespace warpfold::python::on_gpu

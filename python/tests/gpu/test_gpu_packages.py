@@ -306,10 +306,6 @@ def test_types_that_pytorch_does_not_have(torch, monkeypatch):
     assert wf.max(x).done() == 11
 
 
-def test_functions_of_whole_arrays_have_the_numbers_of_the_module(torch):
-    assert wf._devices.gpu_module().WHOLE == wf._calls.WHOLE
-
-
 class Standing(DeviceValues):
     """An array with the views that gpu_check.py takes."""
 
