@@ -30,13 +30,14 @@ if(WARPFOLD_CUDA)
   endif()
 endif()
 
-# warpfold_cuda_objects(<out> SOURCES a.cu ... [TOGETHER b.cu ...] [RDC] [DEVICE_RUNTIME] [OPTIONS nvcc options ...])
+# warpfold_cuda_objects(<out> SOURCES a.cu ... [TOGETHER b.cu ...] [RDC] [DEVICE_RUNTIME] [NO_LINES] [OPTIONS nvcc options ...])
 # Compiles each source to an object file and gives their paths in <out>, to be added to a target of the same directory.
 # TOGETHER: with WARPFOLD_UNITY, five of them to an object; the names in their unnamed namespaces must differ.
 # RDC: their kernels use each other's functions and variables; one more object links them on the device.
 # DEVICE_RUNTIME: RDC, with CUDA's device runtime, for kernels that launch kernels or set conditions of graphs.
+# NO_LINES: without line information, for small files.
 function(warpfold_cuda_objects out)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC;DEVICE_RUNTIME" "" "SOURCES;TOGETHER;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RDC;DEVICE_RUNTIME;NO_LINES" "" "SOURCES;TOGETHER;OPTIONS")
   set(device_runtime none)
   if(arg_DEVICE_RUNTIME)
     set(arg_RDC ON)
@@ -68,7 +69,7 @@ function(warpfold_cuda_objects out)
     set(optimisation -O1)
   endif()
   set(lines -lineinfo)
-  if("-G" IN_LIST arg_OPTIONS) # which has them
+  if(arg_NO_LINES OR "-G" IN_LIST arg_OPTIONS) # the latter has them
     set(lines "")
   endif()
   set(flags -std=c++20 ${optimisation} ${lines} -cudart shared -ccbin "${CMAKE_CXX_COMPILER}" "-I${PROJECT_SOURCE_DIR}"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""python_table.py TIMES: the page docs/results/python-CARD.md on stdout, from the table of python/tests/gpu_check.py."""
+"""python_table.py TIMES: a page of docs/results on stdout: python-CARD.md from the table of python/tests/gpu/gpu_check.py, python-host.md
+from that of python/tests/host_times.py."""
 import sys
 
 HEAD = """# The Python package beside PyTorch, CuPy and cuda.compute
 
-{device}; made by `measure/pages/python_table.py` from a run of `python/tests/gpu_check.py`.
+{device}; made by `measure/pages/python_table.py` from a run of `python/tests/gpu/gpu_check.py`.
 
 Microseconds a call. *Host*: until the call returns, on an idle GPU; the least of 20 means of five calls. *Device*: of calls one after the other,
 between two events, so it is the host's time where that is longer. The ratio is that of device times, below 1 where ours is
@@ -15,6 +16,35 @@ faster than the package whose arrays it takes. Of {rows} rows of 10^6 elements a
 | function | elements | arrays of | host: ours | package | cuda.compute | device: ours | package | cuda.compute | ratio |
 | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
 
+HOST_HEAD = """# The Python package on the host beside NumPy and PyTorch
+
+{device};
+made by `measure/pages/python_table.py` from a run of `python/tests/host_times.py`.
+
+Microseconds a call of arrays in host memory, ours and the package's in turn; the ratio is ours by the package's, below 1 where
+ours is faster, worst first. Of {rows} rows {ahead} are ahead, and {close} of the others within 10 %; of the {large_rows} of 10^6
+elements and more {large_ahead} are ahead, {large_close} within 10 %. Functions that a package does not have are beside the nearest
+that it has: `exact_sum` beside `sum`, which rounds at each addition.
+
+| function | elements | arrays of | ours | package | ratio |
+| --- | ---: | --- | ---: | ---: | ---: |"""
+
+# Of rows on the host that are behind by more than 10 %, by function.
+EXACT = "Exact sums, rounded once; the package's function rounds at each addition."
+HOST_REASONS = {
+    "any": "NumPy stops at the first element that is not zero.",
+    "bincount": "A pass for the extremes first, and two calls of the extension module; the shape of the results follows from the first.",
+    "cummax": "The library's scans of extremes, which keep NaN, take 7 to 10 times the time of its scans of sums.",
+    "cummin": "As `cummax`.",
+    "digitize": "Samples are converted to the edges' type and searched for one by one.",
+    "exact_dot": EXACT, "exact_mean": EXACT, "exact_norm": EXACT, "exact_sum": EXACT, "exact_var": EXACT,
+    "norm": "Squares are added in float64, such that nothing overflows.",
+    "run_length_encode": "Room for as many runs as elements, of which the used part is copied.",
+    "scan reverse": "Lines of a negative stride are scanned element by element, not in vectors.",
+    "segment_max": "Extremes of short segments keep NaN, element by element.",
+    "segment_min": "As `segment_max`.",
+    "unique_consecutive": "As `run_length_encode`."}
+SHORT = "The time of the call: [decision 80](../decisions/0080-whole-arrays-on-the-host.md)."
 
 # Of rows that are behind, by function: from profiles of the host's time (decision 34) and of launches.
 REASONS = {
@@ -37,23 +67,62 @@ def ratio_to(whose, times):
     return float(times["warpfold"][1]) / float(times[whose][1]) if whose in times else None
 
 
+def size(elements):
+    return f"10^{len(elements) - 1}"
+
+
 def row(key, times):
     """A row of the table, from (host, device) by who computed."""
     function, elements, package = key
     hosts, devices = zip(*(times.get(whose, ("–", "–")) for whose in ("warpfold", package, "cuda.compute")))
     ratio = ratio_to(package, times)
-    cells = [function, f"10^{len(elements) - 1}", package, *hosts, *devices, "–" if ratio is None else f"{ratio:.2f}"]
+    cells = [function, size(elements), package, *hosts, *devices, "–" if ratio is None else f"{ratio:.2f}"]
     return f"| {' | '.join(cells)} |"
+
+
+def reasons(behind, known):
+    """A table of functions, {function: texts of rows}, and why they are behind."""
+    if behind:
+        print("\n| function | ratio | reason |\n| --- | --- | --- |")
+    for function, rows in behind.items():
+        reason = known.get(function, SHORT if all("(10^3" in one for one in rows) else "Not known.")
+        print(f"| {function} | {', '.join(rows)} | {reason} |")
+
+
+def host_page(device, lines):
+    times = {}
+    for function, elements, package, whose, time in lines:
+        times.setdefault((function, elements, package), {})[whose] = float(time)
+    rows = sorted(((times[key]["warpfold"] / times[key][key[2]], key) for key in times), reverse=True)
+
+    def counts(chosen):
+        return len(chosen), sum(ratio < 1 for ratio in chosen), sum(1 <= ratio <= 1.1 for ratio in chosen)
+
+    number, ahead, close = counts([ratio for ratio, _ in rows])
+    large, large_ahead, large_close = counts([ratio for ratio, key in rows if int(key[1]) >= 1_000_000])
+    print(HOST_HEAD.format(device=device, rows=number, ahead=ahead, close=close, large_rows=large, large_ahead=large_ahead,
+                           large_close=large_close))
+    behind = {}
+    for ratio, key in rows:
+        function, elements, package = key
+        print(f"| {function} | {size(elements)} | {package} | {times[key]['warpfold']:.4g} | {times[key][package]:.4g} | {ratio:.2f} |")
+        if ratio > 1.1:
+            behind.setdefault(function, []).append(f"{ratio:.2f} ({size(elements)}, {package})")
+    if behind:
+        print("\nWhere ours is behind by more than 10 %:")
+    reasons(behind, HOST_REASONS)
 
 
 def main():
     lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
     device = next((line[2:] for line in lines if line.startswith("# ")), "The device is not named in the table")
+    rows = [line.split("\t") for line in lines if line.count("\t") >= 4 and line.split("\t")[1].isdigit()]
+    if rows and len(rows[0]) == 5:
+        host_page(device, rows)
+        return
     table = {}
-    for line in lines:
-        cells = line.split("\t")
-        if len(cells) == 6 and cells[1].isdigit():
-            table.setdefault(tuple(cells[:3]), {})[cells[3]] = (cells[4], cells[5])
+    for cells in rows:
+        table.setdefault(tuple(cells[:3]), {})[cells[3]] = (cells[4], cells[5])
     table = {key: times for key, times in table.items() if "warpfold" in times}
     large = [(key, times) for key, times in table.items() if int(key[1]) >= 1_000_000]
     to_package = [ratio_to(key[2], times) for key, times in large if key[2] in times]
@@ -67,9 +136,8 @@ def main():
         if key[2] in times and ratio_to(key[2], times) >= 1:
             behind.setdefault(key[0], []).append(f"{ratio_to(key[2], times):.2f} (10^{len(key[1]) - 1}, {key[2]})")
     if behind:
-        print("\nWhere ours is behind, from 10^6 elements on:\n\n| function | ratio | reason |\n| --- | --- | --- |")
-    for function, rows in behind.items():
-        print(f"| {function} | {', '.join(rows)} | {REASONS.get(function, 'Not known.')} |")
+        print("\nWhere ours is behind, from 10^6 elements on:")
+    reasons(behind, REASONS)
 
 
 if __name__ == "__main__":

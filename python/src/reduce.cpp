@@ -29,25 +29,38 @@ bool fold_as(element type, const array& in, element result, const array& out, co
     return from && to;
 }
 
+// Integers are multiplied by product_fast().
 template <class Op>
 bool fold_fast(const array& in, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum>;
     return with_common_type(in.type, [&](auto zero) {
         using T = decltype(zero);
-        constexpr element wide = std::is_signed_v<T> ? element::int64 : element::uint64;
-        const bool is_number = std::is_floating_point_v<T> || !widens;
-        return fold_as<T>(in.type, in,
-                          is_number                     ? in.type
-                          : in.type == element::boolean ? element::int64
-                                                        : wide,
-                          out, op);
+        if constexpr (std::is_same_v<Op, product> && std::is_integral_v<T>) {
+            return false;
+        } else {
+            constexpr element wide = std::is_signed_v<T> ? element::int64 : element::uint64;
+            const bool is_number = std::is_floating_point_v<T> || !widens;
+            return fold_as<T>(in.type, in,
+                              is_number                     ? in.type
+                              : in.type == element::boolean ? element::int64
+                                                            : wide,
+                              out, op);
+        }
     });
 }
 
-struct as_double {
+template <class To>
+struct converted_to {
     template <class T>
-    double operator()(T x) const {
-        return static_cast<double>(x);
+    To operator()(T x) const {
+        return static_cast<To>(x);
+    }
+};
+
+struct is_nonzero {
+    template <class T>
+    std::uint64_t operator()(T x) const {
+        return x != T{} ? 1 : 0;
     }
 };
 
@@ -57,7 +70,35 @@ bool sum_fast(const array& in, const array& out) {
     return to && with_common_type(in.type, [&](auto zero) {
                const auto from = in.view<const decltype(zero)>(in.type);
                if (from) {
-                   transform_reduce_along(host{}, *from, last_axes(in, out), *to, as_double{});
+                   transform_reduce_along(host{}, *from, last_axes(in, out), *to, converted_to<double>{});
+               }
+               return from.has_value();
+           });
+}
+
+// Products of integers in 64 bits. They wrap, so that the bits of both signs are the same.
+bool product_fast(const array& in, const array& out) {
+    const auto to = out.view<std::uint64_t>(out.type);
+    return size_of(out.type) == sizeof(std::uint64_t) && out.type != element::float64 && to &&
+           with_common_type(in.type, [&](auto zero) {
+               using T = decltype(zero);
+               if constexpr (std::is_integral_v<T>) {
+                   if (const auto from = in.view<const T>(in.type)) {
+                       transform_reduce_along(host{}, *from, last_axes(in, out), *to, converted_to<std::uint64_t>{},
+                                              product{});
+                       return true;
+                   }
+               }
+               return false;
+           });
+}
+
+bool count_fast(const array& in, const array& out) {
+    const auto to = out.view<std::uint64_t>(element::int64);
+    return to && with_common_type(in.type, [&](auto zero) {
+               const auto from = in.view<const decltype(zero)>(in.type);
+               if (from) {
+                   transform_reduce_along(host{}, *from, last_axes(in, out), *to, is_nonzero{});
                }
                return from.has_value();
            });
@@ -95,8 +136,13 @@ void reduce_segments(operation op, element fold, const array& in, const bounds& 
     with_fold_type(fold, [&](auto zero) {
         using A = decltype(zero);
         const A none = neutral<A>(op, in.type);
+        const A* const plain = mask == nullptr ? in.contiguous<const A>(fold) : nullptr;
         with_operation(op, [&](const auto& by) {
-            segmented_reduce(host{}, elements<A>(in, mask, none), segments, out.size(), results<A>(out), by, none);
+            if (plain != nullptr) {
+                segmented_reduce(host{}, plain, segments, out.size(), results<A>(out), by, none);
+            } else {
+                segmented_reduce(host{}, elements<A>(in, mask, none), segments, out.size(), results<A>(out), by, none);
+            }
         });
     });
 }
@@ -186,6 +232,7 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
         return;
     }
     if (mask == nullptr && ((op == operation::sum && (fold_fast(in, out, sum{}) || sum_fast(in, out))) ||
+                            (op == operation::product && (fold_fast(in, out, product{}) || product_fast(in, out))) ||
                             (op == operation::minimum && fold_fast(in, out, minimum{})) ||
                             (op == operation::maximum && fold_fast(in, out, maximum{})))) {
         return;
@@ -194,8 +241,7 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
 }
 
 void count_nonzero(const array& in, std::uint64_t length, const array* mask, const array& out) {
-    const bool is_sum = in.type == element::boolean && mask == nullptr; // of bytes 0 and 1
-    if (out.size() != 0 && !(is_sum && fold_fast(in, out, sum{}))) {
+    if (out.size() != 0 && !(mask == nullptr && count_fast(in, out))) {
         segmented_reduce(host{}, nonzeros{elements<double>(in, mask)}, equal_segments{length}, out.size(),
                          results<std::uint64_t>(out));
     }

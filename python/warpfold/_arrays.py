@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-Description = tuple[int, int, Sequence[int], Sequence[int]]
+from ._devices import package_of
+
 NumPyArray = np.ndarray[Any, np.dtype[Any]]
 Array = Any  # a NumPy array or a DeviceArray
 
@@ -64,6 +65,14 @@ def _from_dlpack(x: Any, call: str, name: str) -> Source:
     return Source(array, from_dlpack_of(x) or _scalar_or_array)
 
 
+def _from_torch(tensor: Any, call: str, name: str) -> Source:
+    try:
+        array = (tensor.resolve_neg() if tensor.is_neg() else tensor).numpy()
+    except (RuntimeError, TypeError) as error:
+        raise TypeError(f"{call}: {name} cannot be read: {error}") from None
+    return Source(array, sys.modules["torch"].from_numpy)
+
+
 def _from_sequence(x: Any, call: str, name: str) -> NumPyArray:
     try:
         return np.asarray(x)
@@ -76,9 +85,13 @@ def read(x: Any, call: str, name: str = "a") -> Source:
 
     Raises TypeError if the elements have another type than the package takes, or are not in host memory.
     """
-    if isinstance(x, np.ma.MaskedArray):
+    if type(x) is np.ndarray:  # the usual one
+        source = Source(x, _scalar_or_array)
+    elif package_of(x) == "torch" and not x.is_cuda:  # by its interfaces this takes ten times as long
+        source = _from_torch(x, call, name)
+    elif isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{call}: {name} is a masked array; pass its data, and its mask as `where`")
-    if isinstance(x, (np.ndarray, np.generic)):
+    elif isinstance(x, (np.ndarray, np.generic)):
         source = Source(np.asarray(x), _scalar_or_array)
     elif hasattr(x, "__cuda_array_interface__"):
         raise TypeError(f"{call}: {name} is on a GPU, and the first array of the call in host memory")
@@ -86,11 +99,10 @@ def read(x: Any, call: str, name: str = "a") -> Source:
         source = _from_dlpack(x, call, name)
     else:
         source = Source(_from_sequence(x, call, name), _scalar_or_array)
-    array = source.array
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    check_dtype(array.dtype, call, name)
-    return Source(array, source.hand_back)
+    if not source.array.dtype.isnative:
+        source = source._replace(array=source.array.astype(source.array.dtype.newbyteorder("=")))
+    check_dtype(source.array.dtype, call, name)
+    return source
 
 
 def check_dtype(dtype: np.dtype[Any], call: str, name: str) -> None:
@@ -119,6 +131,10 @@ def _writable(out: Any, call: str) -> NumPyArray:
     """The elements of an output, in place. Raises TypeError if it is no array of the package's types."""
     if isinstance(out, np.ndarray):
         array: NumPyArray = out
+    elif package_of(out) == "torch" and not out.is_cuda:
+        if out.is_neg():
+            raise TypeError(f"{call}: out has PyTorch's negative bit, and results cannot be written through it")
+        array = _from_torch(out, call, "out").array
     elif hasattr(out, "__dlpack__"):
         array = _from_dlpack(out, call, "out").array
     else:
@@ -128,18 +144,6 @@ def _writable(out: Any, call: str) -> NumPyArray:
             raise TypeError(f"{call}: out is of type {type(out).__name__}, and must be an array") from None
     check_dtype(array.dtype.newbyteorder("="), call, "out")
     return array
-
-
-def describe(array: Array) -> Any:
-    """An array for the extension modules: for `_core` address, type, shape and strides of one in host memory, which the caller
-    keeps alive; for `_gpu` the DeviceArray itself."""
-    if isinstance(array, np.ndarray):
-        return array.ctypes.data, TYPES[array.dtype], array.shape, array.strides
-    return array
-
-
-def describe_optional(array: Array | None) -> Any:
-    return None if array is None else describe(array)
 
 
 def address_of(array: Array) -> int:

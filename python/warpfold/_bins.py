@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, NumPyArray, describe, describe_optional
+from ._arrays import Array, NumPyArray
 from ._calls import Call, call_of
 from ._reductions import _extremes
 
@@ -30,7 +30,7 @@ def _weights(call: Call, weights: Any, shape: tuple[int, ...], argument: str) ->
 
 def least_bins(dtype: np.dtype[Any], shape: tuple[int, ...], minlength: Any) -> int:
     """`minlength` of `bincount` as an int. Raises what `bincount` raises for samples and lengths of other kinds."""
-    if dtype.kind not in "iub" or not np.can_cast(dtype, np.int64):
+    if dtype.kind not in "iub" or (dtype.kind == "u" and dtype.itemsize == 8):
         raise TypeError(f"bincount: x has dtype {dtype}; accepted are bool and integers that fit int64")
     if len(shape) != 1:
         raise ValueError(f"bincount: x has shape {shape}, and must have one axis")
@@ -47,10 +47,10 @@ def checked_bins(least: int, extremes: tuple[Any, Any] | None) -> int:
     """How many results `bincount` has for samples with these extremes; None: for no samples. Raises ValueError."""
     bins = least
     if extremes is not None:
-        smallest, largest = extremes
+        smallest, largest = map(int, extremes)
         if smallest < 0:
             raise ValueError(f"bincount: x must have no negative elements, and has {smallest}")
-        bins = max(bins, int(largest) + 1)
+        bins = max(bins, largest + 1)
     if bins > MOST_BINS:
         raise ValueError(f"bincount: {bins} results, and there may be 2^30")
     return bins
@@ -90,7 +90,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         weight = None if chosen is None or not array.size else call.contiguous(chosen, np.float64)
         target = call.results(None, (bins,), np.int64 if weight is None else np.float64)
         if bins:
-            call.engine.count_values(describe(array), describe_optional(weight), describe(target.array))
+            call.engine.count_values(array, weight, target.array)
         return target.finish()
 
 
@@ -169,8 +169,7 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
         sums = target.array
         if count > 0:
             weight = None if chosen is None else call.contiguous(chosen, sums.dtype)
-            call.engine.histogram(describe(array), describe(call.uploaded(compared)), describe_optional(weight),
-                                  describe(sums))
+            call.engine.histogram(array, call.uploaded(compared), weight, sums)
         if density:
             counts = call.to_host(sums)
             return call.sent(counts / np.diff(edges).astype(np.float64) / counts.sum()), call.sent(edges)

@@ -10,49 +10,72 @@ from __future__ import annotations
 import abc
 import functools
 import importlib
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from . import _core
-from ._arrays import Array, NumPyArray, Output, read
-from ._devices import gpu_module, host_arrays_go_to, is_on_device
+from ._arrays import TYPES, Array, NumPyArray, Output, read
+from ._devices import gpu_module, host_arrays_go_to, is_on_device, package_of_type
 
 ADD, MULTIPLY, MINIMUM, MAXIMUM, SUBTRACT, DIVIDE, EQUAL, NOT_EQUAL = range(8)  # `arithmetic` in python/src/gpu/calls.hpp
 UFUNCS: tuple[Any, ...] = (np.add, np.multiply, np.minimum, np.maximum, np.subtract, np.true_divide, np.equal, np.not_equal)
 
 
-# Functions of one array: `WHOLE` of python/src/gpu/module/whole_arrays.cpp, which may not be there.
-WHOLE = ("sum", "prod", "min", "max", "cumsum", "cumprod", "cummin", "cummax", "argmin", "argmax", "minmax", "mean", "norm",
-         "exact_sum", "var", "any", "all", "count_nonzero")
-_whole_arrays: Callable[[int, Any, Any], Any] | None = None  # of tensors, when one was on a GPU
+WHOLE = tuple(_core.whole_functions())  # names of functions of one array
+WholeArrays = Callable[[int, Any, Any], Any]
+_whole_arrays: dict[type, tuple[WholeArrays, ...]] = {}  # by the class of the array, when there was one
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def set_whole_arrays(call: Callable[[int, Any, Any], Any] | None) -> None:
-    """Sets the C++ function that computes a function of `WHOLE` for a GPU tensor and an axis or None. It returns None if it does
-    not apply."""
-    global _whole_arrays  # pylint: disable=global-statement
-    _whole_arrays = call
+def add_whole_arrays(kind: type, call: WholeArrays) -> None:
+    """Adds what computes a function of `WHOLE` for an array of a class, and an axis or None, in one call of an extension module. It
+    returns None if it does not apply."""
+    _whole_arrays[kind] = (call, *_whole_arrays.get(kind, ()))
 
 
 def of_whole_arrays(function: Function) -> Function:
-    """A function of WHOLE. The usual call, of all elements of a tensor on a GPU, or along an axis, without other arguments, is one
-    call of the extension module: this takes a third of the host's time of the function in Python."""
+    """A function of WHOLE. The usual call, of all elements of an array of NumPy's or PyTorch's, or along an axis, without other
+    arguments, is one call of an extension module: this takes a third of the time of the function in Python."""
     number = WHOLE.index(function.__name__)
 
     @functools.wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
-        if _whole_arrays is not None and arguments and len(arguments) + len(options) <= 2:
+        if arguments and len(arguments) + len(options) <= 2:
+            whole = _whole_arrays.get(type(arguments[0]), ())
             axis = arguments[1] if len(arguments) == 2 else options.get("axis")
-            if len(arguments) == 2 or len(options) == (axis is not None):
-                found = _whole_arrays(number, arguments[0], axis)
-                if found is not None:
-                    return found
+            if whole and (len(arguments) == 2 or len(options) == (axis is not None)):
+                for call in whole:
+                    found = call(number, arguments[0], axis)
+                    if found is not None:
+                        return found
         return function(*arguments, **options)
 
     return cast(Function, called)
+
+
+@functools.cache
+def _whole_arrays_on_host(kind: Any) -> None:
+    """Has arrays of a class of NumPy's or PyTorch's, in host memory, computed in one call."""
+    dtypes = tuple(TYPES)
+    if kind is np.ndarray:
+        add_whole_arrays(kind, _core.WholeArrays(np.empty, dtypes, True).call)
+    elif package_of_type(kind) == "torch" and kind is sys.modules["torch"].Tensor:
+        whole, from_numpy = _core.WholeArrays(np.empty, dtypes, False).call, sys.modules["torch"].from_numpy
+
+        def of_tensor(function: int, tensor: Any, axis: Any) -> Any:
+            try:
+                array = tensor.numpy()
+            except (RuntimeError, TypeError):  # on a device, of another type, with a gradient: left to the function in Python
+                return None
+            found = whole(function, array, axis)
+            if isinstance(found, tuple):
+                return tuple(map(from_numpy, found))
+            return None if found is None else from_numpy(found)
+
+        add_whole_arrays(kind, of_tensor)
 
 
 class Call(abc.ABC):
@@ -230,5 +253,7 @@ def call_of(name: str, x: Any, argument: str = "a") -> Call:
     """
     is_there = is_on_device(x)
     if not is_there and host_arrays_go_to() == "host":
+        kind: Any = type(x)
+        _whole_arrays_on_host(kind)
         return HostCall(name, x, argument)
     return _gpu_calls()(name, x, argument, is_there)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype, describe
+from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype
 from ._calls import Call, call_of
 from ._docstrings import documented_as
 
@@ -49,13 +49,13 @@ def _correlate(call: Call, a: Array, mask: Array, values: NumPyArray | None, mod
     if values is not None:
         straight = call.empty((size,), a.dtype) if backwards else result
         values = np.ascontiguousarray(values[::-1] if turned else values)
-        call.engine.correlate(describe(a), describe(values), MODES[mode], describe(straight))
+        call.engine.correlate(a, values, MODES[mode], straight)
         if backwards:
             call.copy(straight, result)
     else:
         # Integers modulo 2^64. Infinity times an element outside is not NaN.
-        call.engine.correlate_products(FLOAT64 if a.dtype.kind == "f" else UINT64, describe(a),
-                                       describe(mask[::-1] if turned else mask), lead, describe(result))
+        call.engine.correlate_products(FLOAT64 if a.dtype.kind == "f" else UINT64, a,
+                                       mask[::-1] if turned else mask, lead, result)
     return target.finish()
 
 

@@ -31,7 +31,8 @@ def host_arrays_go_to() -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def _package_of_type(kind: Any) -> str:
+def package_of_type(kind: Any) -> str:
+    """See package_of()."""
     if issubclass(kind, (np.ndarray, np.generic, list, tuple, int, float)):
         return "host"
     for package, name in (("torch", "Tensor"), ("cupy", "ndarray"), ("warpfold._on_gpu", "DeviceArray")):
@@ -44,7 +45,7 @@ def _package_of_type(kind: Any) -> str:
 def package_of(x: Any) -> str:
     """Whose array an object is, of subclasses too: "torch", "cupy", "warpfold", "host" for NumPy and Python; else empty."""
     kind: Any = type(x)
-    return _package_of_type(kind)
+    return package_of_type(kind)
 
 
 def is_on_device(x: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, axes_last, axes_of, describe, describe_optional, one_axis
+from ._arrays import Array, axes_last, axes_of, one_axis
 from ._calls import call_of, of_whole_arrays
 from ._complex import Complex, is_complex
 from ._docstrings import documented_as
@@ -63,7 +63,7 @@ def exact_sum(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = N
         result = sums = _kept(target.array, axes, keepdims)
         if array.dtype == HALF:  # sums below 2**29 are exact in float64, larger ones infinite in float16
             array, sums = call.copied(array, np.float64), call.empty(result.shape, np.float64)
-        call.engine.exact_sum(describe(axes_last(array, axes)), describe(sums))
+        call.engine.exact_sum(axes_last(array, axes), sums)
         if sums is not result:
             call.copy(sums, result)
         return target.finish()
@@ -118,7 +118,7 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
         shape = _shape_of_dots(left.shape, right.shape, axis)
         target = call.results(out, shape, dtype)
         left, right = (call.broadcast(x, (*shape, x.shape[-1])) for x in (left, right))
-        call.engine.exact_dot(describe(left), describe(right), describe(target.array))
+        call.engine.exact_dot(left, right, target.array)
         return target.finish()
 
 
@@ -147,8 +147,7 @@ def _moment(name: str, which: int, a: Any, axis: Axis, keepdims: bool, out: Any,
         axes = axes_of(axis, call.array.ndim)
         others = None if imag is None else axes_last(call.operand(imag, "a"), axes)
         target = call.results(out, _shape(call.array, axes, keepdims), call.array.dtype)
-        call.engine.exact_moment(which, describe(axes_last(call.array, axes)), describe_optional(others), less,
-                                 describe(_kept(target.array, axes, keepdims)))
+        call.engine.exact_moment(which, axes_last(call.array, axes), others, less, _kept(target.array, axes, keepdims))
         return target.finish()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype, describe
+from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype
 from ._calls import Call, call_of
 from ._convolve import MODES, finite_mask
 from ._docstrings import documented_as
@@ -58,13 +58,11 @@ def _correlate(call: Call, a: Array, mask: Array, values: NumPyArray | None, mod
     a = call.contiguous(a)
     if values is not None:
         values = np.ascontiguousarray(values[::-1, ::-1] if mask_turned else values)
-        call.engine.correlate_images(describe(a), describe(values), MODES[mode], BORDERS["zero"], lead_y, lead_x,
-                                     describe(straight))
+        call.engine.correlate_images(a, values, MODES[mode], BORDERS["zero"], lead_y, lead_x, straight)
     else:
         # Integers modulo 2^64. Infinity times an element outside is not NaN.
-        call.engine.correlate_image_products(FLOAT64 if a.dtype.kind == "f" else UINT64, describe(a),
-                                             describe(mask[::-1, ::-1] if mask_turned else mask), lead_y, lead_x,
-                                             describe(straight))
+        call.engine.correlate_image_products(FLOAT64 if a.dtype.kind == "f" else UINT64, a,
+                                             mask[::-1, ::-1] if mask_turned else mask, lead_y, lead_x, straight)
     if turned:
         call.copy(straight[::-1, ::-1], target.array)
     return target.finish()
@@ -179,7 +177,7 @@ def _sum_channels(call: Call, a: Array, masks: Array, out: Array) -> None:
     for c in range(a.shape[1]):
         images = np.ascontiguousarray(a[:, c])
         for o in range(masks.shape[0]):
-            call.engine.correlate_images(describe(images), describe(masks[o, c]), MODES["valid"], BORDERS["zero"], 0, 0, describe(part))
+            call.engine.correlate_images(images, masks[o, c], MODES["valid"], BORDERS["zero"], 0, 0, part)
             out[:, o] += part
 
 
@@ -206,8 +204,7 @@ def _separable(call: Call, down: NumPyArray, across: NumPyArray, mode: str, bord
     if target.array.size:
         # The mask of a convolution is turned.
         column, row = (np.require(line[::-1], images.dtype, ["C", "A"]) for line in (down, across))
-        call.engine.correlate_separable(describe(images), describe(row), describe(column), MODES[mode], BORDERS[border],
-                                        describe(target.array))
+        call.engine.correlate_separable(images, row, column, MODES[mode], BORDERS[border], target.array)
     return target.finish()
 
 

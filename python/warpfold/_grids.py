@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, NumPyArray, describe, describe_optional
+from ._arrays import Array, NumPyArray
 from ._bins import MOST_BINS, _comparable, _weights
 from ._calls import ADD, MULTIPLY, Call, call_of
 from ._docstrings import documented_as
@@ -49,7 +49,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
             compared, decreases = _sorted(edges, array.dtype, bool(right), is_narrow)
         target = call.results(None, array.shape, np.int64)
         ranks = target.array
-        call.engine.ranks(describe(array), describe(call.uploaded(compared)), bool(right), describe(ranks))
+        call.engine.ranks(array, call.uploaded(compared), bool(right), ranks)
         if decreases:
             call.apply(MULTIPLY, ranks, -1, ranks)
             call.apply(ADD, ranks, compared.size, ranks)
@@ -118,12 +118,11 @@ def _grid(call: Call, columns: list[Array], bins: Any, range: Any, density: bool
         raise ValueError(f"{name}: {math.prod(shape)} bins, and there may be 2^30")
     places = call.filled((columns[0].size,), 0, np.int64)
     for column, edge in zip(columns, edges):
-        call.engine.append_bins(describe(column), describe(call.uploaded(_comparable(edge, column.dtype, name))),
-                                describe(places))
+        call.engine.append_bins(column, call.uploaded(_comparable(edge, column.dtype, name)), places)
     sums = call.filled(shape, 0, np.int64 if chosen is None else np.float64)
     if sums.size:
         weight = None if chosen is None else call.contiguous(chosen, np.float64)
-        call.engine.count_values(describe(places), describe_optional(weight), describe(sums))
+        call.engine.count_values(places, weight, sums)
     result = call.cast(sums, np.float64)
     if density:
         found = call.to_host(result)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import (FLOAT32, FLOAT64, Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional,
-                      length_of, read_scalar)
+from ._arrays import (FLOAT32, FLOAT64, Array, Shaped, axes_last, axes_of, check_dtype, length_of,
+                      read_scalar)
 from ._calls import DIVIDE, MAXIMUM, SUBTRACT, Call, call_of, of_whole_arrays
 from ._complex import Complex, is_complex
 from ._docstrings import documented_as
@@ -139,9 +139,8 @@ def _var(a: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool, 
         elif call.is_on_host or mask is not None:  # a GPU finds the means of all elements in the same pass
             means = call.empty(result.shape, inner)
             number = _means(call, axes, mask, means)
-        call.engine.squared_deviations(FLOAT64 if inner.itemsize == 8 else FLOAT32, describe(axes_last(array, axes)),
-                                       length_of(array, axes), describe_optional(mask), describe_optional(means),
-                                       describe(squares))
+        call.engine.squared_deviations(FLOAT64 if inner.itemsize == 8 else FLOAT32, axes_last(array, axes),
+                                       length_of(array, axes), mask, means, squares)
         if mask is None:
             divisor = max(number - ddof, 0)
         else:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import FLOAT64, Array, NumPyArray, axes_last, axes_of, describe, length_of
+from ._arrays import FLOAT64, Array, NumPyArray, axes_last, axes_of, length_of
 from ._calls import MAXIMUM as LARGER, MULTIPLY, Call, call_of, of_whole_arrays
 from ._reductions import MAXIMUM, MINIMUM, SUM, Axis, _count, _fold, _kept, _shape
 
@@ -18,8 +18,7 @@ SMALLEST, LARGEST = 2.0**-900, 2.0**1000  # sums of squares between them have lo
 def _sum_of_squares(array: NumPyArray, axes: tuple[int, ...]) -> NumPyArray:
     """In float64."""
     means, sums = (np.zeros(_shape(array, axes, False)) for _ in range(2))
-    _core.squared_deviations(FLOAT64, describe(axes_last(array, axes)), length_of(array, axes), None,
-                             describe(means), describe(sums))
+    _core.squared_deviations(FLOAT64, axes_last(array, axes), length_of(array, axes), None, means, sums)
     return sums
 
 
@@ -63,7 +62,7 @@ def _of_order(call: Call, array: NumPyArray, axes: tuple[int, ...], order: float
     if order == 2:
         call.copy(_euclidean(call, array, axes), result)
     elif order == 1:
-        if not _core.sum_magnitudes(describe(axes_last(array, axes)), describe(result)):
+        if not _core.sum_magnitudes(axes_last(array, axes), result):
             _fold(call, SUM, np.abs(array), axes, None, result)
     else:
         with np.errstate(all="ignore"):
@@ -86,7 +85,7 @@ def _norm(call: Call, array: Array, axes: tuple[int, ...], order: float, result:
         _of_order(call, array, axes, order, result)
     else:
         norms = result if array.dtype.itemsize > 2 else call.empty(result.shape, np.float64)
-        call.engine.norm(order, describe(axes_last(array, axes)), length_of(array, axes), describe(norms))
+        call.engine.norm(order, axes_last(array, axes), length_of(array, axes), norms)
         if norms is not result:
             call.copy(norms, result)
 

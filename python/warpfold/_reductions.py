@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import (Array, Shaped, axes_last, axes_of, check_dtype, describe, describe_optional, fold_type, length_of,
+from ._arrays import (Array, Shaped, axes_last, axes_of, check_dtype, fold_type, length_of,
                       one_axis, read_scalar)
 from ._calls import EQUAL, NOT_EQUAL, Call, call_of, of_whole_arrays
 from ._docstrings import documented_as
@@ -55,13 +55,11 @@ def _fold(call: Call, op: int, array: Array, axes: Sequence[int], mask: Array | 
     """`result`, without the reduced axes, gets the operation over the others; it has the type of the results."""
     if op in (SUM, PRODUCT) and not _is_direct(array.dtype, result.dtype):
         array = call.copied(array, result.dtype)
-    call.engine.reduce(op, fold_type(result.dtype), describe(axes_last(array, axes)), length_of(array, axes),
-                       describe_optional(mask), describe(result))
+    call.engine.reduce(op, fold_type(result.dtype), axes_last(array, axes), length_of(array, axes), mask, result)
 
 
 def _count(call: Call, array: Array, axes: Sequence[int], mask: Array | None, result: Array) -> None:
-    call.engine.count_nonzero(describe(axes_last(array, axes)), length_of(array, axes), describe_optional(mask),
-                              describe(result))
+    call.engine.count_nonzero(axes_last(array, axes), length_of(array, axes), mask, result)
 
 
 def _chosen(call: Call, axes: Sequence[int], mask: Array | None, shape: Sequence[int]) -> Any:
@@ -276,16 +274,14 @@ def minmax(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None
             for op, result, value in zip((MINIMUM, MAXIMUM), results, _pair(initial, "initial")):
                 _fold_from(call, op, axes, mask, result, value)
         elif 0 not in shape:
-            call.engine.min_max(fold_type(array.dtype), describe(axes_last(array, axes)), length_of(array, axes),
-                                *map(describe, results))
+            call.engine.min_max(fold_type(array.dtype), axes_last(array, axes), length_of(array, axes), *results)
         return targets[0].finish(), targets[1].finish()
 
 
 def _extremes(call: Call, array: Array) -> tuple[Any, Any]:
     """The smallest and the largest element, of an array that has some. Waits."""
     both = call.empty((2,), array.dtype)
-    call.engine.min_max(fold_type(array.dtype), describe(array), array.size, describe(both[0, ...]),
-                        describe(both[1, ...]))
+    call.engine.min_max(fold_type(array.dtype), array, array.size, both[0, ...], both[1, ...])
     found = call.to_host(both)
     return found[0], found[1]
 
@@ -350,8 +346,8 @@ def _arg(name: str, smallest: bool, a: Any, axis: int | None, out: Any, keepdims
         if isinstance(out, np.ndarray) and not np.can_cast(out.dtype, np.intp):
             raise TypeError(f"{name}: out has dtype {out.dtype}, and the result {np.dtype(np.intp)}")
         target = call.results(out, shape, np.intp)
-        call.engine.arg_extreme(smallest, fold_type(array.dtype), describe(axes_last(array, axes)), length,
-                                describe(_kept(target.array, axes, keepdims)))
+        call.engine.arg_extreme(smallest, fold_type(array.dtype), axes_last(array, axes), length,
+                                _kept(target.array, axes, keepdims))
         return target.finish()
 
 

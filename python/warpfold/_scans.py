@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, NumPyArray, axes_last, check_choice, describe, describe_optional, fold_type, one_axis, read_scalar
+from ._arrays import Array, NumPyArray, axes_last, check_choice, fold_type, one_axis, read_scalar
 from ._calls import Call, call_of, of_whole_arrays
 from ._docstrings import documented_as
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, PRODUCT, SUM, _is_direct, result_type
@@ -42,8 +42,7 @@ def _scan(name: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any, ex
         first = _first(op, extras.initial, extras.exclusive, chosen)
         if first is not None and array.size:
             lines = _with_first(call, op, lines, heads, first, extras.exclusive)
-        call.engine.scan(op, fold_type(chosen), describe(lines), array.shape[along], describe_optional(heads),
-                         describe(places))
+        call.engine.scan(op, fold_type(chosen), lines, array.shape[along], heads, places)
         return target.finish()
 
 

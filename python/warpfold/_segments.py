@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, describe, fold_type, read
+from ._arrays import Array, fold_type, read
 from ._calls import Call, call_of
 from ._docstrings import documented_as
 from ._devices import is_on_device
@@ -40,7 +40,7 @@ def _segment(name: str, op: int, a: Any, offsets: Any, out: Any) -> Any:
         bounds = _offsets(call, offsets)
         chosen = _sum_type(array.dtype) if op in (SUM, PRODUCT) else array.dtype
         target = call.results(out, (bounds.size - 1,), chosen)
-        call.engine.segment_reduce(op, fold_type(chosen), describe(array), describe(bounds), describe(target.array))
+        call.engine.segment_reduce(op, fold_type(chosen), array, bounds, target.array)
         return target.finish()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, check_choice, describe, fold_type
+from ._arrays import Array, check_choice, fold_type
 from ._calls import ADD, Call, call_of
 from ._docstrings import documented_as
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, SUM, _count, _sum_type
@@ -51,7 +51,7 @@ def select(a: Any, where: Any) -> Any:
     with call_of("select", a) as call:
         flags, number = _chosen(call, where)
         target = call.results(None, (number,), call.array.dtype)
-        call.engine.select(describe(call.contiguous(call.array)), describe(flags), describe(target.array), None)
+        call.engine.select(call.contiguous(call.array), flags, target.array, None)
         return target.finish()
 
 
@@ -70,7 +70,7 @@ def partition_by(a: Any, where: Any) -> tuple[Any, Any]:
         flags, number = _chosen(call, where)
         array = call.contiguous(call.array)
         selected, rejected = (call.results(None, (n,), array.dtype) for n in (number, array.size - number))
-        call.engine.select(describe(array), describe(flags), describe(selected.array), describe(rejected.array))
+        call.engine.select(array, flags, selected.array, rejected.array)
         return selected.finish(), rejected.finish()
 
 
@@ -78,7 +78,7 @@ def _runs(call: Call) -> tuple[Array, Array]:
     """The first element and the length of each run, in row-major order. Waits on a GPU."""
     line = call.contiguous(call.array)
     values, lengths = call.empty((line.size,), line.dtype), call.empty((line.size,), np.int64)
-    number = call.engine.run_length_encode(describe(line), describe(values), describe(lengths))
+    number = call.engine.run_length_encode(line, values, lengths)
     return values[:number], lengths[:number]
 
 
@@ -86,7 +86,7 @@ def _offsets(call: Call, lengths: Array) -> Array:
     """Where runs begin, and the end of the last one."""
     offsets = call.empty((lengths.size + 1,), np.int64)
     call.copy(call.uploaded(np.zeros(1, np.int64)), offsets[:1])
-    call.engine.scan(SUM, fold_type(offsets.dtype), describe(lengths), lengths.size, None, describe(offsets[1:]))
+    call.engine.scan(SUM, fold_type(offsets.dtype), lengths, lengths.size, None, offsets[1:])
     return offsets
 
 
@@ -149,7 +149,7 @@ def unique_consecutive(a: Any, return_inverse: bool = False, return_counts: bool
             size = call.array.size
             inverse = call.empty((size,), np.int64)
             heads = call.marked(size, _offsets(call, lengths))
-            call.engine.scan(SUM, fold_type(inverse.dtype), describe(heads), size, None, describe(inverse))
+            call.engine.scan(SUM, fold_type(inverse.dtype), heads, size, None, inverse)
             call.apply(ADD, inverse, -1, inverse)
             results.append(inverse.reshape(call.array.shape))
         if return_counts:
@@ -191,8 +191,7 @@ def reduce_by_key(keys: Any, values: Any, op: str = "sum") -> tuple[Any, Any]:
         number = OPERATIONS[op]
         firsts, lengths = _runs(call)
         target = call.results(None, lengths.shape, of.dtype if number in (MINIMUM, MAXIMUM) else _sum_type(of.dtype))
-        call.engine.segment_reduce(number, fold_type(target.array.dtype), describe(of), describe(_offsets(call, lengths)),
-                                   describe(target.array))
+        call.engine.segment_reduce(number, fold_type(target.array.dtype), of, _offsets(call, lengths), target.array)
         return call.handed(firsts), target.finish()
 
 

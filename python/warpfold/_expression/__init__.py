@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import Array, address_of, check_choice, describe, fold_type
+from .._arrays import Array, address_of, check_choice, fold_type
 from .._calls import Call, call_of
 from .._devices import gpu_module
 from .._reductions import OPERATIONS, _sum_type
@@ -129,7 +129,7 @@ class Operation:
             count = -(-size // source.PART) if call.is_on_host else min(-(-size // source.BLOCK_THREADS), MOST_BLOCKS)
             parts = call.empty((count,), np.float32 if target.array.dtype == source.HALF else target.array.dtype)
             _run(call, code, operands, op, parts)
-            call.engine.reduce(OPERATIONS[op], fold_type(parts.dtype), describe(parts), parts.size, None, describe(target.array))
+            call.engine.reduce(OPERATIONS[op], fold_type(parts.dtype), parts, parts.size, None, target.array)
             return target.finish()
 
     def _call(self, arrays: tuple[Any, ...]) -> Call:
@@ -170,7 +170,7 @@ def _exact_sum(call: Call, code: _Code, operands: _Operands) -> Any:
     values = call.empty((operands.size,), code.value.dtype)
     _run(call, code, operands, None, values)
     target = call.results(None, (), values.dtype)
-    call.engine.exact_sum(describe(values), describe(target.array))
+    call.engine.exact_sum(values, target.array)
     return target.finish()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _gpu
 from .._arrays import TYPES, check_dtype, from_dlpack_of
-from .._calls import set_whole_arrays
+from .._calls import add_whole_arrays
 from .._devices import package_of
 from .array import DeviceArray, Place
 
@@ -81,7 +81,7 @@ def torch_tensors() -> _gpu.Tensors:
     get_device = getattr(inner, "_cuda_getDevice", None)
     tensors = _gpu.Tensors(tuple(getattr(torch, dtype.name, None) for dtype in TYPES), torch.strided, torch_stream(), torch.empty,
                            *((empty_here, get_device) if empty_here and get_device else (None, None)))
-    set_whole_arrays(_gpu.WholeArrays(torch.Tensor, tensors).call)
+    add_whole_arrays(torch.Tensor, _gpu.WholeArrays(torch.Tensor, tensors).call)
     return tensors
 
 

@@ -45,14 +45,6 @@ element type_of(nb::handle dtype) {
     return static_cast<element>(which);
 }
 
-nb::object tuple_of(const numbers& all) {
-    nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(all.size())));
-    for (std::size_t k = 0; k < all.size(); ++k) {
-        PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(k), PyLong_FromLongLong(all[k]));
-    }
-    return tuple;
-}
-
 namespace {
 
 // Raises TypeError for what is no integer, and `outside` for one of more than 64 bits.

@@ -28,7 +28,6 @@ inline constexpr std::size_t element_types = 12; // of `element`
 // The type of an np.dtype, or of what np.dtype() takes. Throws nb::type_error for one that the package does not take.
 element type_of(nb::handle dtype);
 
-nb::object tuple_of(const numbers& all);
 // Raises TypeError for what is no sequence of integers, and OverflowError.
 numbers numbers_of(nb::handle sequence);
 array array_at(std::uintptr_t address, element type, numbers shape, numbers strides);

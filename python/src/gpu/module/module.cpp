@@ -26,8 +26,7 @@ namespace wg = warpfold::python::on_gpu;
 
 namespace {
 
-using warpfold::python::array_of;
-using warpfold::python::description;
+using warpfold::python::array;
 using warpfold::python::element_of;
 using warpfold::python::operation_of;
 using wg::device_array;
@@ -213,8 +212,8 @@ void define_bins(nb::module_& m) {
 void define_filters(nb::module_& m) {
     m.def(
         "correlate",
-        [](const device_array& in, const description& mask, int which, const device_array& out) {
-            wg::run(in.at, [&](const warpfold::gpu& on) { wg::correlate(on, in.of, array_of(mask), which, out.of); });
+        [](const device_array& in, const array& mask, int which, const device_array& out) {
+            wg::run(in.at, [&](const warpfold::gpu& on) { wg::correlate(on, in.of, mask, which, out.of); });
         },
         nb::arg("a"), nb::arg("mask"), nb::arg("which"), nb::arg("out"));
     m.def(
@@ -227,10 +226,10 @@ void define_filters(nb::module_& m) {
         nb::arg("fold"), nb::arg("a"), nb::arg("mask"), nb::arg("lead"), nb::arg("out"));
     m.def(
         "correlate_images",
-        [](const device_array& in, const description& mask, int which, int outside, std::int64_t lead_y,
-           std::int64_t lead_x, const device_array& out) {
+        [](const device_array& in, const array& mask, int which, int outside, std::int64_t lead_y, std::int64_t lead_x,
+           const device_array& out) {
             wg::run(in.at, [&](const warpfold::gpu& on) {
-                wg::correlate_images(on, in.of, array_of(mask), which, outside, {lead_y, lead_x}, out.of);
+                wg::correlate_images(on, in.of, mask, which, outside, {lead_y, lead_x}, out.of);
             });
         },
         nb::arg("a"), nb::arg("mask"), nb::arg("which"), nb::arg("outside"), nb::arg("lead_y"), nb::arg("lead_x"),
@@ -252,10 +251,10 @@ void define_filters(nb::module_& m) {
         nb::arg("a"), nb::arg("masks"), nb::arg("out"));
     m.def(
         "correlate_separable",
-        [](const device_array& in, const description& across, const description& down, int which, int outside,
+        [](const device_array& in, const array& across, const array& down, int which, int outside,
            const device_array& out) {
             wg::run(in.at, [&](const warpfold::gpu& on) {
-                wg::correlate_separable(on, in.of, array_of(across), array_of(down), which, outside, out.of);
+                wg::correlate_separable(on, in.of, across, down, which, outside, out.of);
             });
         },
         nb::arg("a"), nb::arg("across"), nb::arg("down"), nb::arg("which"), nb::arg("outside"), nb::arg("out"));

@@ -102,7 +102,7 @@ def torch(monkeypatch, stream, request):
     for cached in (kinds.torch_stream, kinds.torch_tensors):
         cached.cache_clear()
         request.addfinalizer(cached.cache_clear)
-    request.addfinalizer(lambda: wf._calls.set_whole_arrays(None))
+    request.addfinalizer(lambda: wf._calls._whole_arrays.clear())
     module = types.ModuleType("torch")
     module.Tensor = Tensor
     module.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=stream))
@@ -245,7 +245,7 @@ def test_functions_of_whole_tensors(torch, dtype, shape, monkeypatch):
     numbers = np.random.default_rng(len(shape)).integers(0 if dtype in ("bool", "uint8") else -3, 2 if dtype == "bool" else 4, shape)
     x = torch(numbers.astype(dtype))
     wf.sum(x, out=torch(np.zeros((), dtype)))  # the first tensor on a GPU
-    assert wf._calls._whole_arrays is not None
+    assert torch in wf._calls._whole_arrays
     call = wf._calls._gpu_calls()
     for name in wf._calls.WHOLE:
         function = getattr(wf, name)
@@ -291,7 +291,7 @@ def test_tensors_are_made_on_the_device_of_the_input(torch_of_compile, monkeypat
     assert wf.sum(x).done() == 66 and not devices
     monkeypatch.setattr(module._C, "_cuda_getDevice", lambda: 1)
     importlib.import_module("warpfold._on_gpu.kinds").torch_tensors.cache_clear()
-    wf._calls.set_whole_arrays(None)
+    wf._calls._whole_arrays.clear()
     for _ in range(2):  # in Python, and as a function of a whole tensor
         assert wf.sum(x).done() == 66
     assert [getattr(device, "index", device) for device in devices] == [0, 0]
@@ -304,10 +304,6 @@ def test_types_that_pytorch_does_not_have(torch, monkeypatch):
         with pytest.raises(TypeError, match="this PyTorch has no type for the results"):
             wf.sum(x)
     assert wf.max(x).done() == 11
-
-
-def test_functions_of_whole_arrays_have_the_numbers_of_the_module(torch):
-    assert wf._devices.gpu_module().WHOLE == wf._calls.WHOLE
 
 
 class Standing(DeviceValues):

@@ -34,6 +34,33 @@ class Package:
         return ()
 
 
+def torch_functions(t, device):
+    """PyTorch's, by the names of the table."""
+    edges, gauss = t.linspace(0, 1, 11, device=device), t.ones((1, 1, 9), device=device) / 9
+    return {
+        "sum": t.sum, "prod": t.prod, "max": t.max, "mean": t.mean, "var": lambda a: t.var(a, correction=0), "argmax": t.argmax,
+        "minmax": t.aminmax, "any": t.any, "count_nonzero": t.count_nonzero, "cumsum": lambda a: t.cumsum(a, 0),
+        "cummax": lambda a: t.cummax(a, 0), "sum axis 0": lambda a: t.sum(a, 0), "sum axis 1": lambda a: t.sum(a, 1),
+        "histogram": lambda a: t.histc(a, 100), "histogram, range": lambda a: t.histc(a, 100, 0, 1), "bincount": t.bincount,
+        "convolve": lambda a, v: t.nn.functional.conv1d(a[None, None], v.flip(0)[None, None], padding="same"),
+        "norm": t.linalg.vector_norm, "select": lambda a: a[a > 0.5], "unique_consecutive": t.unique_consecutive,
+        "digitize": lambda a: t.bucketize(a, edges), "gaussian_blur": lambda a: t.nn.functional.conv2d(
+            t.nn.functional.conv2d(a[None, None], gauss[:, None], padding="same"), gauss[None], padding="same"),
+        "correlate_channels": t.nn.functional.conv2d, "op": lambda a: t.sqrt(a * a + 1), "op sum": lambda a: t.sum(t.sqrt(a * a + 1))}
+
+
+def module_functions(m):
+    """NumPy's or CuPy's, by the names of the table."""
+    edges = m.linspace(0, 1, 11, dtype=np.float32)
+    return {
+        "sum": m.sum, "prod": m.prod, "max": m.max, "mean": m.mean, "var": m.var, "argmax": m.argmax, "any": m.any,
+        "minmax": lambda a: (m.min(a), m.max(a)), "count_nonzero": m.count_nonzero, "cumsum": m.cumsum,
+        "sum axis 0": lambda a: m.sum(a, 0), "sum axis 1": lambda a: m.sum(a, 1), "histogram": lambda a: m.histogram(a, 100),
+        "histogram, range": lambda a: m.histogram(a, 100, (0, 1)), "bincount": m.bincount,
+        "convolve": lambda a, v: m.convolve(a, v, "same"), "norm": m.linalg.norm, "select": lambda a: a[a > 0.5],
+        "digitize": lambda a: m.digitize(a, edges), "op": lambda a: m.sqrt(a * a + 1), "op sum": lambda a: m.sum(m.sqrt(a * a + 1))}
+
+
 class Torch(Package):
     """PyTorch's arrays on a stream that is not the default one."""
 
@@ -44,20 +71,7 @@ class Torch(Package):
         self.torch.zeros(1, device="cuda")
         self.stream = self.torch.cuda.Stream()
         self.torch.cuda.set_stream(self.stream)
-        t = self.torch
-        self.functions = {
-            "sum": t.sum, "prod": t.prod, "max": t.max, "mean": t.mean, "var": lambda a: t.var(a, correction=0), "argmax": t.argmax,
-            "minmax": t.aminmax, "any": t.any, "count_nonzero": t.count_nonzero, "cumsum": lambda a: t.cumsum(a, 0),
-            "cummax": lambda a: t.cummax(a, 0), "sum axis 0": lambda a: t.sum(a, 0), "sum axis 1": lambda a: t.sum(a, 1),
-            "histogram": lambda a: t.histc(a, 100),
-            "histogram, range": lambda a: t.histc(a, 100, 0, 1), "bincount": t.bincount,
-            "convolve": lambda a, v: t.nn.functional.conv1d(a[None, None], v.flip(0)[None, None], padding="same"),
-            "norm": t.linalg.vector_norm, "select": lambda a: a[a > 0.5], "unique_consecutive": t.unique_consecutive,
-            "digitize": lambda a: t.bucketize(a, self.edges), "gaussian_blur": lambda a: t.nn.functional.conv2d(
-                t.nn.functional.conv2d(a[None, None], self.gauss[:, None], padding="same"), self.gauss[None], padding="same"),
-            "correlate_channels": t.nn.functional.conv2d, "op": lambda a: t.sqrt(a * a + 1), "op sum": lambda a: t.sum(t.sqrt(a * a + 1))}
-        self.edges = t.linspace(0, 1, 11, device="cuda")
-        self.gauss = t.ones((1, 1, 9), device="cuda") / 9
+        self.functions = torch_functions(self.torch, "cuda")
 
     def array(self, values):
         return self.torch.from_numpy(np.array(values)).cuda()
@@ -98,16 +112,7 @@ class CuPy(Package):
         c.zeros(1)
         self.stream = c.cuda.Stream(non_blocking=True)
         self.stream.use()
-        self.functions = {
-            "sum": c.sum, "prod": c.prod, "max": c.max, "mean": c.mean, "var": c.var, "argmax": c.argmax, "any": c.any,
-            "minmax": lambda a: (c.min(a), c.max(a)), "count_nonzero": c.count_nonzero, "cumsum": c.cumsum,
-            "sum axis 0": lambda a: c.sum(a, 0), "sum axis 1": lambda a: c.sum(a, 1),
-            "histogram": lambda a: c.histogram(a, 100),
-            "histogram, range": lambda a: c.histogram(a, 100, (0, 1)), "bincount": c.bincount,
-            "convolve": lambda a, v: c.convolve(a, v, "same"), "norm": c.linalg.norm, "select": lambda a: a[a > 0.5],
-            "digitize": lambda a: c.digitize(a, self.edges), "op": c.fuse(self.root),
-            "op sum": lambda a: c.sum(c.sqrt(a * a + 1))}
-        self.edges = c.linspace(0, 1, 11, dtype=np.float32)
+        self.functions = {**module_functions(c), "op": c.fuse(self.root)}
 
     def root(self, a):  # by a name: CuPy makes it that of a kernel
         return self.cupy.sqrt(a * a + 1)
