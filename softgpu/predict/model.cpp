@@ -53,7 +53,9 @@ double l2_load_hit_rate(const traffic& t) {
     return share(t.l2_read_hits - t.l2_atomic_hits, t.l2_reads - t.l2_atomics);
 }
 
-double launch_cost(const card& c, const launch_work& w) { return w.shape.follows_kernel ? c.launch_next : c.launch; }
+double launch_cost(const card& c, const launch_work& w) {
+    return w.shape.starts_early ? c.launch_dependent : w.shape.follows_kernel ? c.launch_next : c.launch;
+}
 
 // One launch on one card, with one of the two L2 caches.
 class estimate {
@@ -72,15 +74,13 @@ public:
         queue();
         std::stable_sort(bounds_.begin(), bounds_.end(),
                          [](const bound_time& a, const bound_time& b) { return a.nanoseconds > b.nanoseconds; });
-        own_is_slowest_ = bounds_.empty() || own_cycles_ / c.clock >= bounds_.front().nanoseconds;
     }
 
-    // The launch itself, the first data's way to the multiprocessors, and what takes longest: the device's slowest part, or a
-    // multiprocessor. The chain of a multiprocessor's blocks has the first data's way.
+    // The launch itself, and what takes longest: a multiprocessor, or the device's slowest part and the first data's way to the
+    // multiprocessors. The chain of a multiprocessor's blocks has the first data's way.
     [[nodiscard]] double nanoseconds() const {
-        const double device = own_is_slowest_ ? 0 : bounds_.front().nanoseconds;
-        const double fill = own_is_slowest_ || t_.loads == 0 ? 0 : load_ / c_.clock;
-        return launch_cost(c_, w_) + fill + std::max(own_cycles_ / c_.clock, device);
+        const double first = t_.loads == 0 ? 0 : load_ / c_.clock;
+        return launch_cost(c_, w_) + std::max(own_cycles_ / c_.clock, device_ + first);
     }
     // The slowest; nullptr where nothing takes time.
     [[nodiscard]] const bound_time* bound() const { return bounds_.empty() ? nullptr : &bounds_.front(); }
@@ -161,15 +161,28 @@ private:
             const double of_warp[] = {own_busy_ / warps};
             alone = std::max(cycles_together(static_cast<std::uint64_t>(warps), alone, of_warp) - own_busy_, 0.0);
         }
-        // A block alone on its multiprocessor has nobody before it: its data come as fast as one multiprocessor takes
-        // them, and the device's L2 and DRAM are bounds only.
-        const double way = real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor * share_;
-        const double l2 = resident_ == 1 ? std::min(way, l2_cycles_) : l2_cycles_;
-        const double dram = resident_ == 1 ? 0 : dram_cycles_;
-        const double busy[] = {own_busy_, l2 / own_blocks_, dram / own_blocks_};
         const auto own = static_cast<std::uint64_t>(own_blocks_);
-        own_cycles_ = real(own / resident_) * cycles_together(resident_, alone, busy) +
-                      cycles_together(own % resident_, alone, busy);
+        const auto cycles = [&](double l2, double dram) {
+            const double busy[] = {own_busy_, l2 / own_blocks_, dram / own_blocks_};
+            return real(own / resident_) * cycles_together(resident_, alone, busy) +
+                   cycles_together(own % resident_, alone, busy);
+        };
+        // What the multiprocessor's data take where no other multiprocessor is in the way.
+        const double way = std::min(real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor * share_, l2_cycles_);
+        if (resident_ == 1) { // nobody is before the block
+            own_cycles_ = cycles(way, 0);
+        } else if (own > resident_) {
+            own_cycles_ = cycles(l2_cycles_, dram_cycles_);
+        } else {
+            // All blocks begin together and ask L2 and DRAM for their first data at the same time. Later one loads while
+            // others wait.
+            const double rounds =
+                std::max((w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0), 1.0);
+            const double later = std::max({cycles(way, 0), l2_cycles_, dram_cycles_});
+            own_cycles_ = later + (cycles(l2_cycles_, dram_cycles_) - later) / rounds;
+        }
+        // The last block that fits starts so much later than the first one.
+        own_cycles_ += std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
         // Blocks that begin together end together: nothing but what stands there too hides the atomics behind their last
         // barrier.
         const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;
@@ -191,12 +204,16 @@ private:
         const double served = loads + stores + dram / c_.l2_bandwidth;
         l2_cycles_ = c_.l2_bytes > 0 ? served * c_.clock : 0;
         dram_cycles_ = dram / (c_.dram_bandwidth * c_.dram_efficiency) * c_.clock;
+        const std::size_t first = bounds_.size();
         add("l2", l2_cycles_);
         add("dram", dram_cycles_);
         add("atomics", real(t_.atomic_passes) * words_of_sector / c_.atomics);
         add("slice", c_.l2_bytes > 0 ? t_.slice_cycles : 0);
         add("link", real(t_.host_sectors) * sector_bytes / c_.mapped_bandwidth * c_.clock);
         add("blocks", real(w_.shape.blocks) / c_.block_starts);
+        for (std::size_t k = first; k < bounds_.size(); ++k) {
+            device_ = std::max(device_, bounds_[k].nanoseconds);
+        }
     }
 
     const card& c_;
@@ -210,7 +227,7 @@ private:
     double path_ = 0;       // chain of a block
     double l2_cycles_ = 0;
     double dram_cycles_ = 0;
-    bool own_is_slowest_ = true;
+    double device_ = 0; // nanoseconds of its slowest part
     double hit_l1_ = 0;
     double hit_l2_ = 0;
     double load_ = 0; // cycles of a global load, on average

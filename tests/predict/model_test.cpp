@@ -38,7 +38,7 @@ card round_card() {
     c.latency_l2 = 300;
     c.latency_dram = 500;
     c.atomics = 100;
-    c.block_starts = 1000;
+    c.block_starts = 1e15; // all at once
     c.launch = 1000;
     return c;
 }
@@ -140,6 +140,38 @@ TEST(Model, ABlockAloneHasItsMultiprocessorsWayToL2) {
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 64), 1e-9);
 }
 
+// Likewise, but each block waits four times for a load: only the first time do all multiprocessors ask at once. Where blocks come
+// after others, each load finds all of them.
+TEST(Model, ResidentBlocksAskL2TogetherForTheirFirstDataOnly) {
+    launch_work w = some_blocks(20);
+    w.path_near = 200;
+    w.path_far = 1800; // four loads by DRAM; 1000 by L2
+    w.total.barriers = 1;
+    w.warm = {.loads = 4000, .l2_reads = 4000, .l2_read_hits = 4000};
+    card c = round_card();
+    c.l2_multiprocessor = 640;
+    const double first = 1000 + 64 * (1 + 64. / 1064);
+    const double later = 1000 + 10 * (1 + 10. / 1010);
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + first / 4 + later * 3 / 4, 1e-9);
+    c.l2_bandwidth = 50; // the device's L2 takes longer, from the first load on
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2560 + 300, 1e-9);
+    c = round_card();
+    c.blocks = 2;
+    w.shape.blocks = 40;
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 32 * (1 + 32. / 1032)), 1e-9);
+}
+
+// Of 20 blocks 20 or ten fit: the last of them starts 200 or 100 cycles after the first.
+TEST(Model, BlocksThatFitStartOneAfterTheOther) {
+    launch_work w = some_blocks(20);
+    w.path_near = w.path_far = 1000;
+    card c = round_card();
+    c.block_starts = 0.1;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 1000 + 200);
+    c.blocks = 1;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 100);
+}
+
 // 20 blocks on ten multiprocessors: of one at a time half are the last. Meanwhile they go on behind the barrier.
 TEST(Model, NothingHidesAtomicsBehindTheLastBarrier) {
     launch_work w = some_blocks(20);
@@ -183,7 +215,7 @@ TEST(Model, DramTakesItsBytesAndWarmOnesCostNothing) {
     const auto p = predict(round_card(), w);
     // 3.2 MB at 50 GB/s; L2, which fetches them and gives them: 1000 GB/s. One block a multiprocessor has nobody to overlap with.
     EXPECT_DOUBLE_EQ(p.cold_nanoseconds, 1000 + 64'000 + 6'400);
-    EXPECT_DOUBLE_EQ(p.nanoseconds, 1000 + 3'200);
+    EXPECT_DOUBLE_EQ(p.nanoseconds, 1000 + 3'200 + 300); // the first of them, and all
     EXPECT_EQ(p.bound, "l2");
     EXPECT_EQ(p.cold_dram_read_bytes, 3'200'000u);
     EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, 1);
@@ -298,7 +330,11 @@ TEST(Model, ALaunchBehindAnotherOneIsShorter) {
     w.shape.follows_kernel = true;
     card c = round_card();
     c.launch_next = 600;
+    c.launch_dependent = 50;
     EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 600);
+    w.shape.starts_early = true;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 50);
+    EXPECT_DOUBLE_EQ(predict(c, w).launch_nanoseconds, 50);
 }
 
 TEST(Model, StoresTakeL2LongerThanLoads) {
