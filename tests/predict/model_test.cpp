@@ -138,6 +138,10 @@ TEST(Model, ABlockAloneHasItsMultiprocessorsWayToL2) {
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10), 1e-9);
     c.l2_multiprocessor = 10; // L2 itself is slower
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 64), 1e-9);
+    c.l2_multiprocessor = 640;
+    w.warm.l2_writes = 2000; // stores take their share
+    w.total.global_store_bytes = 64'000;
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10 + 32), 1e-9);
 }
 
 // Likewise, but each block waits four times for a load: only the first time do all multiprocessors ask at once. Where blocks come
@@ -231,6 +235,26 @@ TEST(Model, HitsOfL2AreThoseOfLoads) {
     launch_work w = some_blocks(10);
     w.warm = w.cold = {.l2_reads = 100, .l2_read_hits = 70, .l2_atomics = 60, .l2_atomic_hits = 60};
     EXPECT_DOUBLE_EQ(predict(round_card(), w).l2_read_hit_rate, 0.25);
+}
+
+// Of 40 sectors ten come with a neighbour that another warp has asked for. A round takes 2200 cycles, 500 of which wait for DRAM;
+// warps ask in the other 1700.
+TEST(Model, SectorsOnTheirWayAreHitsWhereWarpsAskLate) {
+    launch_work w = some_blocks(10);
+    w.path_far = 800; // two loads
+    w.mix[instruction_class::integer] = 44'000;
+    w.total.barriers = 1;
+    w.warm = w.cold = {.loads = 40, .l2_reads = 40, .l2_read_hits = 30, .l2_late_hits = 10};
+    card c = round_card();
+    c.throughput_integer = 32;
+    c.l2_bandwidth = c.dram_bandwidth = 1e9;
+    c.latency_l2 = c.latency_l1;
+    const auto p = predict(c, w);
+    const double round = (p.nanoseconds - 1000) / 2;
+    EXPECT_NEAR(round, 2200, 110);
+    EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, (20 + 10 * (1 - 500 / (round - 500))) / 40);
+    w.mix[instruction_class::integer] = 10'000; // no warp asks so late
+    EXPECT_DOUBLE_EQ(predict(c, w).l2_read_hit_rate, 0.5);
 }
 
 // What the multiprocessor's part of L2 does not have and the other one has is no load of DRAM.
