@@ -48,12 +48,9 @@ double warps_of(const launch_shape& shape) {
     return std::ceil(real(std::max<std::uint64_t>(shape.threads, 1)) / lanes);
 }
 
-// Of loads alone, as Nsight Compute counts reads.
-double l2_load_hit_rate(const traffic& t) {
-    return share(t.l2_read_hits - t.l2_atomic_hits, t.l2_reads - t.l2_atomics);
+double launch_cost(const card& c, const launch_work& w) {
+    return w.shape.starts_early ? c.launch_dependent : w.shape.follows_kernel ? c.launch_next : c.launch;
 }
-
-double launch_cost(const card& c, const launch_work& w) { return w.shape.follows_kernel ? c.launch_next : c.launch; }
 
 // One launch on one card, with one of the two L2 caches.
 class estimate {
@@ -72,19 +69,28 @@ public:
         queue();
         std::stable_sort(bounds_.begin(), bounds_.end(),
                          [](const bound_time& a, const bound_time& b) { return a.nanoseconds > b.nanoseconds; });
-        own_is_slowest_ = bounds_.empty() || own_cycles_ / c.clock >= bounds_.front().nanoseconds;
     }
 
-    // The launch itself, the first data's way to the multiprocessors, and what takes longest: the device's slowest part, or a
-    // multiprocessor. The chain of a multiprocessor's blocks has the first data's way.
+    // The launch itself, and what takes longest: a multiprocessor, or the device's slowest part and the first data's way to the
+    // multiprocessors. The chain of a multiprocessor's blocks has the first data's way.
     [[nodiscard]] double nanoseconds() const {
-        const double device = own_is_slowest_ ? 0 : bounds_.front().nanoseconds;
-        const double fill = own_is_slowest_ || t_.loads == 0 ? 0 : load_ / c_.clock;
-        return launch_cost(c_, w_) + fill + std::max(own_cycles_ / c_.clock, device);
+        const double first = t_.loads == 0 ? 0 : load_ / c_.clock;
+        return launch_cost(c_, w_) + std::max(own_cycles_ / c_.clock, device_ + first);
     }
     // The slowest; nullptr where nothing takes time.
     [[nodiscard]] const bound_time* bound() const { return bounds_.empty() ? nullptr : &bounds_.front(); }
     [[nodiscard]] const std::vector<bound_time>& bounds() const { return bounds_; }
+    // Of loads alone, as Nsight Compute counts reads. A sector that DRAM sends with a neighbour is a hit if it is there when
+    // another warp asks for it. In a round of loads warps wait for their data, and ask one after the other in the rest.
+    [[nodiscard]] double l2_load_hit_rate() const {
+        const double loads = real(t_.l2_reads - t_.l2_atomics);
+        const double round = (nanoseconds() - launch_cost(c_, w_)) * c_.clock /
+                             (load_rounds() * std::ceil(own_blocks_ / real(resident_)));
+        const double apart = std::max(round - c_.latency_dram, 0.0);
+        const double there = std::max(1 - c_.latency_dram / std::max(apart, 1.0), 0.0);
+        const double hits = real(t_.l2_read_hits - t_.l2_atomic_hits) - real(t_.l2_late_hits) * (1 - there);
+        return loads > 0 ? std::max(hits, 0.0) / loads : 0;
+    }
 
 private:
     void add(const char* name, double cycles) {
@@ -96,6 +102,11 @@ private:
     // A chain of these cycles with loads served by L1 and by DRAM.
     [[nodiscard]] double between(double near, double far) const {
         return near + (far - near) * (load_ - c_.latency_l1) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
+    }
+
+    // How often the chain waits for a load; at least once.
+    [[nodiscard]] double load_rounds() const {
+        return std::max((w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0), 1.0);
     }
 
     void add_multiprocessor() {
@@ -161,15 +172,27 @@ private:
             const double of_warp[] = {own_busy_ / warps};
             alone = std::max(cycles_together(static_cast<std::uint64_t>(warps), alone, of_warp) - own_busy_, 0.0);
         }
-        // A block alone on its multiprocessor has nobody before it: its data come as fast as one multiprocessor takes
-        // them, and the device's L2 and DRAM are bounds only.
-        const double way = real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor * share_;
-        const double l2 = resident_ == 1 ? std::min(way, l2_cycles_) : l2_cycles_;
-        const double dram = resident_ == 1 ? 0 : dram_cycles_;
-        const double busy[] = {own_busy_, l2 / own_blocks_, dram / own_blocks_};
         const auto own = static_cast<std::uint64_t>(own_blocks_);
-        own_cycles_ = real(own / resident_) * cycles_together(resident_, alone, busy) +
-                      cycles_together(own % resident_, alone, busy);
+        const auto cycles = [&](double l2, double dram) {
+            const double busy[] = {own_busy_, l2 / own_blocks_, dram / own_blocks_};
+            return real(own / resident_) * cycles_together(resident_, alone, busy) +
+                   cycles_together(own % resident_, alone, busy);
+        };
+        // What the multiprocessor's data take where no other multiprocessor is in the way. Of stores no card has that.
+        const double way =
+            std::min(real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor * share_ + l2_store_cycles_, l2_cycles_);
+        if (resident_ == 1) { // nobody is before the block
+            own_cycles_ = cycles(way, 0);
+        } else if (own > resident_) {
+            own_cycles_ = cycles(l2_cycles_, dram_cycles_);
+        } else {
+            // All blocks begin together and ask L2 and DRAM for their first data at the same time. Later one loads while
+            // others wait.
+            const double later = std::max({cycles(way, 0), l2_cycles_, dram_cycles_});
+            own_cycles_ = later + (cycles(l2_cycles_, dram_cycles_) - later) / load_rounds();
+        }
+        // The last block that fits starts so much later than the first one.
+        own_cycles_ += std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
         // Blocks that begin together end together: nothing but what stands there too hides the atomics behind their last
         // barrier.
         const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;
@@ -190,13 +213,18 @@ private:
             std::max(stored / c_.l2_store_bandwidth, real(t_.l2_store_requests) / c_.l2_store_requests);
         const double served = loads + stores + dram / c_.l2_bandwidth;
         l2_cycles_ = c_.l2_bytes > 0 ? served * c_.clock : 0;
+        l2_store_cycles_ = stores * c_.clock;
         dram_cycles_ = dram / (c_.dram_bandwidth * c_.dram_efficiency) * c_.clock;
+        const std::size_t first = bounds_.size();
         add("l2", l2_cycles_);
         add("dram", dram_cycles_);
         add("atomics", real(t_.atomic_passes) * words_of_sector / c_.atomics);
         add("slice", c_.l2_bytes > 0 ? t_.slice_cycles : 0);
         add("link", real(t_.host_sectors) * sector_bytes / c_.mapped_bandwidth * c_.clock);
         add("blocks", real(w_.shape.blocks) / c_.block_starts);
+        for (std::size_t k = first; k < bounds_.size(); ++k) {
+            device_ = std::max(device_, bounds_[k].nanoseconds);
+        }
     }
 
     const card& c_;
@@ -209,8 +237,9 @@ private:
     double own_busy_ = 0;   // cycles of its slowest part that a block needs
     double path_ = 0;       // chain of a block
     double l2_cycles_ = 0;
+    double l2_store_cycles_ = 0; // of these
     double dram_cycles_ = 0;
-    bool own_is_slowest_ = true;
+    double device_ = 0; // nanoseconds of its slowest part
     double hit_l1_ = 0;
     double hit_l2_ = 0;
     double load_ = 0; // cycles of a global load, on average
@@ -271,8 +300,8 @@ observe::prediction predict(const card& c, const launch_work& work) {
         std::find_if(p.bounds.begin(), p.bounds.end(), [&](const bound_time& b) { return b.name != p.bound; });
     p.next_bound = next == p.bounds.end() ? "" : next->name;
     p.l1_load_hit_rate = share(work.warm.l1_hits, work.warm.loads);
-    p.l2_read_hit_rate = l2_load_hit_rate(work.warm);
-    p.cold_l2_read_hit_rate = l2_load_hit_rate(work.cold);
+    p.l2_read_hit_rate = warm.l2_load_hit_rate();
+    p.cold_l2_read_hit_rate = cold.l2_load_hit_rate();
     const auto bytes = static_cast<std::uint64_t>(sector_bytes);
     p.dram_read_bytes = work.warm.dram_reads * bytes;
     p.dram_write_bytes = work.warm.dram_writes * bytes;

@@ -21,6 +21,7 @@ struct launch_shape {
     std::uint64_t registers = 0;    // of a thread
     std::uint64_t registers_32 = 0; // of a thread where addresses have 32 bits
     bool follows_kernel = false;    // in its stream, and the host has not waited between the launches
+    bool starts_early = false;      // likewise by programmatic dependent launch, and the kernel before lets it
 };
 
 // Sums of machine::meeting over a launch.

@@ -38,7 +38,7 @@ card round_card() {
     c.latency_l2 = 300;
     c.latency_dram = 500;
     c.atomics = 100;
-    c.block_starts = 1000;
+    c.block_starts = 1e15; // all at once
     c.launch = 1000;
     return c;
 }
@@ -138,6 +138,42 @@ TEST(Model, ABlockAloneHasItsMultiprocessorsWayToL2) {
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10), 1e-9);
     c.l2_multiprocessor = 10; // L2 itself is slower
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 64), 1e-9);
+    c.l2_multiprocessor = 640;
+    w.warm.l2_writes = 2000; // stores take their share
+    w.total.global_store_bytes = 64'000;
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10 + 32), 1e-9);
+}
+
+// Likewise, but each block waits four times for a load: only the first time do all multiprocessors ask at once. Where blocks come
+// after others, each load finds all of them.
+TEST(Model, ResidentBlocksAskL2TogetherForTheirFirstDataOnly) {
+    launch_work w = some_blocks(20);
+    w.path_near = 200;
+    w.path_far = 1800; // four loads by DRAM; 1000 by L2
+    w.total.barriers = 1;
+    w.warm = {.loads = 4000, .l2_reads = 4000, .l2_read_hits = 4000};
+    card c = round_card();
+    c.l2_multiprocessor = 640;
+    const double first = 1000 + 64 * (1 + 64. / 1064);
+    const double later = 1000 + 10 * (1 + 10. / 1010);
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + first / 4 + later * 3 / 4, 1e-9);
+    c.l2_bandwidth = 50; // the device's L2 takes longer, from the first load on
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2560 + 300, 1e-9);
+    c = round_card();
+    c.blocks = 2;
+    w.shape.blocks = 40;
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 32 * (1 + 32. / 1032)), 1e-9);
+}
+
+// Of 20 blocks 20 or ten fit: the last of them starts 200 or 100 cycles after the first.
+TEST(Model, BlocksThatFitStartOneAfterTheOther) {
+    launch_work w = some_blocks(20);
+    w.path_near = w.path_far = 1000;
+    card c = round_card();
+    c.block_starts = 0.1;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 1000 + 200);
+    c.blocks = 1;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 100);
 }
 
 // 20 blocks on ten multiprocessors: of one at a time half are the last. Meanwhile they go on behind the barrier.
@@ -183,7 +219,7 @@ TEST(Model, DramTakesItsBytesAndWarmOnesCostNothing) {
     const auto p = predict(round_card(), w);
     // 3.2 MB at 50 GB/s; L2, which fetches them and gives them: 1000 GB/s. One block a multiprocessor has nobody to overlap with.
     EXPECT_DOUBLE_EQ(p.cold_nanoseconds, 1000 + 64'000 + 6'400);
-    EXPECT_DOUBLE_EQ(p.nanoseconds, 1000 + 3'200);
+    EXPECT_DOUBLE_EQ(p.nanoseconds, 1000 + 3'200 + 300); // the first of them, and all
     EXPECT_EQ(p.bound, "l2");
     EXPECT_EQ(p.cold_dram_read_bytes, 3'200'000u);
     EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, 1);
@@ -199,6 +235,26 @@ TEST(Model, HitsOfL2AreThoseOfLoads) {
     launch_work w = some_blocks(10);
     w.warm = w.cold = {.l2_reads = 100, .l2_read_hits = 70, .l2_atomics = 60, .l2_atomic_hits = 60};
     EXPECT_DOUBLE_EQ(predict(round_card(), w).l2_read_hit_rate, 0.25);
+}
+
+// Of 40 sectors ten come with a neighbour that another warp has asked for. A round takes 2200 cycles, 500 of which wait for DRAM;
+// warps ask in the other 1700.
+TEST(Model, SectorsOnTheirWayAreHitsWhereWarpsAskLate) {
+    launch_work w = some_blocks(10);
+    w.path_far = 800; // two loads
+    w.mix[instruction_class::integer] = 44'000;
+    w.total.barriers = 1;
+    w.warm = w.cold = {.loads = 40, .l2_reads = 40, .l2_read_hits = 30, .l2_late_hits = 10};
+    card c = round_card();
+    c.throughput_integer = 32;
+    c.l2_bandwidth = c.dram_bandwidth = 1e9;
+    c.latency_l2 = c.latency_l1;
+    const auto p = predict(c, w);
+    const double round = (p.nanoseconds - 1000) / 2;
+    EXPECT_NEAR(round, 2200, 110);
+    EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, (20 + 10 * (1 - 500 / (round - 500))) / 40);
+    w.mix[instruction_class::integer] = 10'000; // no warp asks so late
+    EXPECT_DOUBLE_EQ(predict(c, w).l2_read_hit_rate, 0.5);
 }
 
 // What the multiprocessor's part of L2 does not have and the other one has is no load of DRAM.
@@ -298,7 +354,11 @@ TEST(Model, ALaunchBehindAnotherOneIsShorter) {
     w.shape.follows_kernel = true;
     card c = round_card();
     c.launch_next = 600;
+    c.launch_dependent = 50;
     EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 600);
+    w.shape.starts_early = true;
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 50);
+    EXPECT_DOUBLE_EQ(predict(c, w).launch_nanoseconds, 50);
 }
 
 TEST(Model, StoresTakeL2LongerThanLoads) {
