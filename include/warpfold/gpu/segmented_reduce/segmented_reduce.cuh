@@ -143,8 +143,8 @@ __global__ void __launch_bounds__(warp_tile<Kernels, element_t<In>, A>::threads,
 
     // Joins the warps: the block's part of the first segment that ends in it, if that began before the block, and of
     // the segment that it leaves open.
+    A open = Op::template identity<A>();
     if (threadIdx.x == 0) {
-        A open = Op::template identity<A>();
         whole.ended = false;
         whole.begun_before = false;
         whole.segment = 0;
@@ -167,12 +167,11 @@ __global__ void __launch_bounds__(warp_tile<Kernels, element_t<In>, A>::threads,
             }
             open = one.open;
         }
-        whole.open = open;
     }
     __syncthreads();
     const std::uint64_t begun = whole.ended ? path.begin_of(whole.segment) : 0;
     const auto first_block = static_cast<unsigned>(begun == 0 ? 0 : (begun - 1) / (tile::warps * share));
-    join_blocks(slots, block_begin + tile::warps * share < path.total, whole.open, first_block, op, result, out, whole,
+    join_blocks(slots, block_begin + tile::warps * share < path.total, open, first_block, op, result, out, whole,
                 shared.folding);
 }
 
