@@ -85,7 +85,7 @@ public:
     }
     static const array& elements(const array& one) { return one; }
     static array& elements(array& one) { return one; }
-    [[nodiscard]] nb::object finished(nb::object made, bool has_no_axes) const {
+    [[nodiscard]] nb::object finished(const nb::object& made, bool has_no_axes) const {
         return makes_scalars_ && has_no_axes ? nb::object(made[nb::tuple()]) : made;
     }
     static constexpr bool computes(whole function) { return function == whole::mean || function == whole::exact_sum; }
