@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -238,24 +239,44 @@ private:
         const double started = seconds([&] { nothing<<<blocks, 32, 0, stream_.handle()>>>(); });
         add("block_starts", blocks / (started * giga_hertz_ * 1e9));
         const int times = brief_ ? 10 : 400;
-        add("launch", behind_work(1));
-        add("launch_next", (behind_work(times) - behind_work(1)) / (times - 1));
+        const auto plain = [&] { nothing<<<1, 32, 0, stream_.handle()>>>(); };
+        add("launch", behind_work(1, plain));
+        add("launch_next", (behind_work(times, plain) - behind_work(1, plain)) / (times - 1));
+        add("launch_dependent", dependent(times));
         for (const unsigned threads : {256u, full_block}) {
             const double took = seconds([&] { nothing<<<blocks / 8, threads, 0, stream_.handle()>>>(); });
             beside_["block_starts_of_" + std::to_string(threads)] = blocks / 8 / (took * giga_hertz_ * 1e9);
         }
     }
 
-    // Nanoseconds between two events around kernels that do nothing, all enqueued while the device is busy: what the device
-    // takes, not the host.
-    double behind_work(int kernels) {
+    // Nanoseconds from the end of a kernel to the work of the next one, which has been launched dependently and waits for it.
+    // Each works long enough to hide the launch of the next.
+    double dependent(int times) {
+        const unsigned long long work = brief_ ? 1000 : 10'000;
+        cudaLaunchAttribute early{};
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t how{};
+        how.gridDim = how.blockDim = dim3(1);
+        how.stream = stream_.handle();
+        how.attrs = &early;
+        how.numAttrs = attribute(cudaDevAttrComputeCapabilityMajor) >= 9 ? 1 : 0;
+        auto* const out = static_cast<interval*>(interval_.data());
+        const auto next = [&] { WARPFOLD_CUDA_CHECK(cudaLaunchKernelEx(&how, spin_dependently, work, out)); };
+        const double each = (behind_work(times, next) - behind_work(1, next)) / (times - 1);
+        return each - static_cast<double>(work) / giga_hertz_;
+    }
+
+    // Nanoseconds between two events around launches, all enqueued while the device is busy: what the device takes, not the
+    // host.
+    double behind_work(int kernels, const std::function<void()>& launch) {
         const unsigned long long busy = brief_ ? 1000 : 10'000'000;
         double best = 0;
         for (int turn = 0; turn < (brief_ ? 1 : 5); ++turn) {
             spin<<<1, 1, 0, stream_.handle()>>>(busy, static_cast<interval*>(interval_.data()));
             begin_.record(stream_.handle());
             for (int k = 0; k < kernels; ++k) {
-                nothing<<<1, 32, 0, stream_.handle()>>>();
+                launch();
             }
             end_.record(stream_.handle());
             end_.synchronize();

@@ -166,4 +166,20 @@ __global__ void spin(unsigned long long cycles, interval* out) {
     out->last = now;
 }
 
+// The same in a kernel that lets the next one start and waits for the one before it: programmatic dependent launch, from
+// compute capability 9.0 on.
+__global__ void spin_dependently(unsigned long long cycles, interval* out) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+    const unsigned long long start = clock64();
+    unsigned long long now = start;
+    while (now - start < cycles) {
+        now = clock64();
+    }
+    out->first = start;
+    out->last = now;
+}
+
 } // namespace warpfold::measure::calibrate

@@ -79,6 +79,7 @@ struct kernel_facts {
     std::uint32_t most_cluster_blocks = 0; // 0: as the card allows
     bool needs_cluster = false;            // a launch without a cluster size is an error
     bool blocks_are_clusters = false;      // of __block_size__: a launch counts clusters
+    bool lets_dependents_start = false;    // it has griddepcontrol.launch_dependents
     unsigned ptx_target = 0;               // 75 for sm_75
 };
 

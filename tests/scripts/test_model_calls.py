@@ -30,7 +30,7 @@ LAUNCHES = [launch("fill", 90000, 2500, dram=80000), launch("sum", 7000, 1500, l
 
 def cell(**more):
     return {"what": "sum", "type": "i32", "n": 1 << 20, "state": "cold", "fills": 0, "launches": 1, "pdl": True, "launching": 1.5,
-            "kernels": 4.0, "slowest": 3.0, "predicted": 5.5, "measured": 4.1, "bound": "l2", **more}
+            "kernels": 4.0, "ordinary": 1.5, "slowest": 3.0, "predicted": 5.5, "measured": 4.1, "bound": "l2", **more}
 
 
 class Calls(unittest.TestCase):
@@ -46,6 +46,10 @@ class Calls(unittest.TestCase):
         self.assertEqual([c["bound"] for c in cells], ["l2", "issue", "l2", "latency"])
         self.assertEqual([(c["launches"], c["fills"], c["pdl"]) for c in cells], [(1, 0, True)] * 2 + [(2, 1, False)] * 2)
 
+    def test_a_launch_that_starts_early_takes_less(self):
+        early = launch("sum", 3500, 500, l2=3000)
+        self.assertEqual(calls.predicted_call([early, launch("sum", 4500, 1500, l2=3000)], "h200", 1500, 1)["launching"], 3.5)
+
     def test_measured_times_are_those_of_ours_in_graphs(self):
         measured = calls.measured_of("h200")
         rows = [line.split("|") for line in (ROOT / "docs/results/library-reduce-h200.md").read_text().splitlines()
@@ -56,7 +60,8 @@ class Calls(unittest.TestCase):
 
     def test_causes_are_what_the_figures_leave(self):
         for more, cause in (({}, "launch"), ({"pdl": False}, "queue"), ({"kernels": 4.2}, "queue"),
-                            ({"kernels": 6.0, "slowest": 5.3}, "queue"), ({"kernels": 6.0, "slowest": 5.4}, None), ({"measured": 6.0}, None)):
+                            ({"kernels": 6.0, "slowest": 5.3}, "queue"), ({"kernels": 6.0, "slowest": 5.4}, None),
+                            ({"measured": 7.8}, "launch"), ({"measured": 7.9}, None), ({"measured": 6.0, "pdl": False}, None)):
             self.assertEqual(calls.cause_of(cell(**more)), cause)
         notes = {"h200/calls/launch": "PDL", "h200/calls/max": "of max", "h100/calls/queue": "another card's"}
         self.assertEqual(calls.reason_of(notes, "h200", cell()), "PDL")

@@ -82,6 +82,10 @@ void prepare(module::implementation& home, kernel& k) {
     // The compiler's own temporaries and addresses come on top of what is alive.
     k.facts.registers = std::clamp(k.places.live_words + 8, 16u, 255u);
     k.facts.registers_32 = std::max(k.places.live_words_32, 1u);
+    k.facts.lets_dependents_start =
+        std::any_of(f.instructions.begin(), f.instructions.end(), [](const ptx::instruction& i) {
+            return i.op == ptx::opcode::griddepcontrol && i.has(ptx::suffix::launch_dependents);
+        });
     k.prepared = true;
 }
 

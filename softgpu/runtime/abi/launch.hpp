@@ -91,6 +91,7 @@ union launch_attribute_value {
     int cooperative;
     int synchronization_policy;
     dimensions cluster;
+    int programmatic_stream_serialization;
     int priority;
     struct {
         event* what;

@@ -45,10 +45,13 @@ void enqueue_kernel(context& gpu, locked& lock, kernel_work work, void* const* a
     const function& what = *work.what;
     work.follows_kernel =
         on.last != nullptr && on.last == on.last_kernel && on.last_kernel_at == gpu.synchronizations();
+    work.starts_early = work.follows_kernel && work.may_start_early && on.last_kernel_lets_start;
+    const bool lets_start = work.image.facts->lets_dependents_start;
     const operation_pointer issued =
         gpu.issue(on, operation_kind::device, [&gpu, number, work = std::move(work)] { run_grid(gpu, work, number); });
     on.last_kernel = issued;
     on.last_kernel_at = gpu.synchronizations();
+    on.last_kernel_lets_start = lets_start;
     describe_kernel(*issued, what, number);
     if (launches_block()) {
         gpu.wait(lock, issued);

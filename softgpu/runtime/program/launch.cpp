@@ -133,7 +133,8 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch, con
                                                 .shared_bytes = facts.static_shared_bytes + work.dynamic_shared_bytes,
                                                 .registers = registers_of(gpu.device(), facts),
                                                 .registers_32 = facts.registers_32,
-                                                .follows_kernel = work.follows_kernel},
+                                                .follows_kernel = work.follows_kernel,
+                                                .starts_early = work.starts_early},
                           host_lines_of(gpu.memory()));
     }
     const machine::launch_request request{

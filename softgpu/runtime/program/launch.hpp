@@ -21,10 +21,12 @@ struct kernel_work {
     dimensions cluster{0, 0, 0}; // blocks, where the launch says so; 0: it does not
     bool has_cluster = false;    // %is_explicit_cluster
     bool cooperative = false;
+    bool may_start_early = false;          // programmatic dependent launch
     std::uint64_t stack_bytes = 1024;      // cudaLimitStackSize
     std::uint64_t heap_bytes = 8 << 20;    // cudaLimitMallocHeapSize
     std::uint64_t pending_launches = 2048; // cudaLimitDevRuntimePendingLaunchCount
     bool follows_kernel = false;           // directly in its stream, and the host has not waited between the launches
+    bool starts_early = false;             // likewise, and the kernel before it has let it start
     std::vector<std::byte> parameters{};   // laid out as in the kernel's parameter space
 };
 

@@ -51,6 +51,8 @@ kernel_work work_of(const launch_configuration& c) {
     for (const launch_attribute& a : std::span(c.attributes, c.attribute_count)) {
         if (a.id == launch_attribute_id::cooperative) {
             o.cooperative = a.value.cooperative != 0;
+        } else if (a.id == launch_attribute_id::programmatic_stream_serialization) {
+            o.may_start_early = a.value.programmatic_stream_serialization != 0;
         } else if (a.id == launch_attribute_id::cluster_dimensions) {
             require(count_of(a.value.cluster) != 0, error::invalid_cluster_size);
             o.cluster = a.value.cluster;

@@ -27,6 +27,7 @@ struct stream {
     operation_pointer last{}; // the next operation runs after this one
     operation_pointer last_kernel{};
     std::uint64_t last_kernel_at = 0;          // context::synchronizations() when it was launched
+    bool last_kernel_lets_start = false;       // a dependent launch behind it, before it has ended
     std::shared_ptr<capture> capturing{};      // not nullptr: operations become nodes of this capture's graph
     std::vector<graph_node*> capture_before{}; // the next node comes after these
 
