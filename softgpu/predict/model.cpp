@@ -192,12 +192,12 @@ private:
             own_cycles_ = later + (cycles(l2_cycles_, dram_cycles_) - later) / load_rounds();
         }
         // The last block that fits starts so much later than the first one.
-        own_cycles_ += std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
-        // Blocks that begin together end together: nothing but what stands there too hides the atomics behind their last
-        // barrier.
+        const double started = std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
+        // Blocks that begin together end together: what stands there too hides the atomics behind their last barrier, and
+        // nothing else. They begin with the first block.
         const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;
         const double hidden = between(w_.last_path_near, w_.last_path_far);
-        own_cycles_ += std::max(t_.last_slice_cycles * real(last) / own_blocks_ - hidden, 0.0);
+        own_cycles_ += std::max(started, t_.last_slice_cycles * real(last) / own_blocks_ - hidden);
     }
 
     void add_device() {
