@@ -182,8 +182,8 @@ TEST_F(lto_units_test, without_the_library) {
             std::_Exit(3);
         },
         testing::ExitedWithCode(3),
-        "k.unsigned int.. needs units that the program has as LTO-IR alone .*libnvJitLink, which cannot be loaded.*or build "
-        "with -gencode");
+        "k.unsigned int.. needs units that the program has as LTO-IR alone .*libnvJitLink, which cannot be loaded.*"
+        "or build with -gencode");
 }
 #endif
 
