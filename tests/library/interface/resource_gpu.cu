@@ -154,7 +154,7 @@ public:
         const on_device<std::uint64_t>* const at = &bounds();
         const is_positive positive;
         const even_bins<float> bins(0, 2, 1000);
-        const strided_view<const float> square(in, {300, 500});
+        const strided_view<const float> columns(in, {n / 5, 5}); // which blocks share
         return {
             {"reduce", [=](const gpu& on) { EXPECT_EQ(reduce(on, in, n), n); }},
             {"reduce into", [=, this](const gpu& on) { reduce(on, in, n, floats.data()); }},
@@ -174,8 +174,8 @@ public:
              [=, this](const gpu& on) { segmented_reduce(on, in, at->data(), segments, floats.data()); }},
             {"segmented_exact_sum",
              [=, this](const gpu& on) { segmented_exact_sum(on, in, at->data(), segments, floats.data()); }},
-            {"reduce_along", [=, this](const gpu& on) { reduce_along(on, square, axes{0}, floats.data()); }},
-            {"scan_along", [=, this](const gpu& on) { inclusive_scan_along(on, square, 0, floats.data()); }},
+            {"reduce_along", [=, this](const gpu& on) { reduce_along(on, columns, axes{0}, floats.data()); }},
+            {"scan_along", [=, this](const gpu& on) { inclusive_scan_along(on, columns, 0, floats.data()); }},
             {"exact_sum_along",
              [=, this](const gpu& on) {
                  exact_sum_along(on, strided_view<const float>(in, {2, n / 2}), axes{1}, floats.data());
