@@ -65,8 +65,9 @@ struct strided_view {
         : strided_view(data, std::span<const std::uint64_t>(shape.begin(), shape.size()),
                        std::span<const std::int64_t>(steps.begin(), steps.size())) {}
     template <detail::strided_mdspan View>
+    // NOLINTNEXTLINE(google-explicit-constructor): an mdspan converts
     requires std::is_convertible_v<typename View::element_type (*)[], T (*)[]> strided_view(const View& view)
-        : first(view.data_handle()) { // NOLINT: converts
+        : first(view.data_handle()) {
         static_assert(View::rank() <= max_rank);
         std::array<std::uint64_t, max_rank> shape{};
         if constexpr (View::rank() != 0) { // else it has no stride()

@@ -122,7 +122,9 @@ error cudaLaunchKernelExC_ptsz(const launch_configuration* configuration, const 
 }
 
 // The launch syntax calls these since CUDA 13, with the kernel of __cudaGetKernel.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 decltype(cudaLaunchKernel) __cudaLaunchKernel [[gnu::alias("cudaLaunchKernel")]];
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 decltype(cudaLaunchKernel_ptsz) __cudaLaunchKernel_ptsz [[gnu::alias("cudaLaunchKernel_ptsz")]];
 
 } // extern "C"
