@@ -62,7 +62,7 @@ public:
         own_blocks_ = std::ceil(blocks / c.multiprocessors);
         share_ = own_blocks_ / blocks;
         hit_l1_ = share(t.l1_hits, t.loads);
-        hit_l2_ = share(t.l2_read_hits + t.l2_far_hits - t.l2_late_hits, t.l2_reads);
+        hit_l2_ = share(t.l2_read_hits + t.l2_far_hits - t.l2_late_hits - t.l2_far_late, t.l2_reads);
         load_ = hit_l1_ * c.latency_l1 + (1 - hit_l1_) * (hit_l2_ * c.latency_l2 + (1 - hit_l2_) * c.latency_dram);
         add_multiprocessor();
         add_device();

@@ -68,7 +68,7 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
     }
     to.dram_writes += home->written;
     to.l2_far_hits += sectors_in(a.sectors & o.fetched & home->hits);
-    to.l2_late_hits += sectors_in(a.sectors & o.fetched & home->late);
+    to.l2_far_late += sectors_in(a.sectors & o.fetched & home->late);
     to.dram_reads += sectors_in(o.fetched & home->fetched);
 }
 

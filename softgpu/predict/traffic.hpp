@@ -20,8 +20,9 @@ struct traffic {
     std::uint64_t l2_read_hits = 0;
     std::uint64_t l2_far_hits = 0; // sectors that the multiprocessor's part of L2 did not have and the other one had
     std::uint64_t l2_late_hits =
-        0;                        // of both hits, sectors that DRAM sends with a neighbour that another warp asked for
-    std::uint64_t l2_atomics = 0; // of l2_reads
+        0; // of l2_read_hits, sectors that DRAM sends with a neighbour that another warp asked for
+    std::uint64_t l2_far_late = 0;    // likewise of l2_far_hits
+    std::uint64_t l2_atomics = 0;     // of l2_reads
     std::uint64_t l2_atomic_hits = 0; // of l2_read_hits
     std::uint64_t l2_writes = 0;
     std::uint64_t l2_requests = 0; // lines, or parts of them, that one instruction of a warp asks for

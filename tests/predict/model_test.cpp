@@ -381,6 +381,8 @@ TEST(Model, SectorsOnTheirWayTakeAsLongAsDram) {
     w.warm.l2_late_hits = 50;
     EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "latency"), 1000);
     EXPECT_LT(hit, 1000);
+    w.warm = {.loads = 100, .l2_reads = 100, .l2_far_hits = 50, .l2_far_late = 50};
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "latency"), 1000);
 }
 
 TEST(Model, NothingTakesTheLaunchItself) {

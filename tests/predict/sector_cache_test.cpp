@@ -364,6 +364,19 @@ TEST(Traffic, ASectorThatComesWithAnotherWarpsIsLate) {
     EXPECT_EQ(l2.cold().dram_reads, 4u);
 }
 
+// Its own partition does not have it: it is no hit there, late or not.
+TEST(Traffic, ASectorThatComesToTheOtherPartitionIsLateThere) {
+    device_l2 l2(1 << 20, 64, {.bytes = 512}, 2);
+    l2.begin();
+    const auto home = static_cast<std::uint16_t>(l2.slice_of(5) & 1);
+    l2.take({{5, 0, 0b0001, touch::load, home}});
+    l2.take({{5, 0, 0b0010, touch::load, static_cast<std::uint16_t>(home ^ 1)}});
+    EXPECT_EQ(l2.cold().l2_far_hits, 1u);
+    EXPECT_EQ(l2.cold().l2_far_late, 1u);
+    EXPECT_EQ(l2.cold().l2_read_hits, 0u);
+    EXPECT_EQ(l2.cold().l2_late_hits, 0u);
+}
+
 TEST(Traffic, LocalMemoryStaysInL1AndIsTheBlocksOwn) {
     device_l2 l2(1 << 20, 32);
     l2.begin();
