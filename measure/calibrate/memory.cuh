@@ -155,8 +155,7 @@ __global__ void __launch_bounds__(full_block) atomics(std::uint32_t* words, unsi
 
 __global__ void nothing() {}
 
-// Keeps one lane busy for that many cycles.
-__global__ void spin(unsigned long long cycles, interval* out) {
+__device__ void keep_busy(unsigned long long cycles, interval* out) {
     const unsigned long long start = clock64();
     unsigned long long now = start;
     while (now - start < cycles) {
@@ -166,6 +165,9 @@ __global__ void spin(unsigned long long cycles, interval* out) {
     out->last = now;
 }
 
+// Keeps one lane busy for that many cycles.
+__global__ void spin(unsigned long long cycles, interval* out) { keep_busy(cycles, out); }
+
 // The same in a kernel that lets the next one start and waits for the one before it: programmatic dependent launch, from
 // compute capability 9.0 on.
 __global__ void spin_dependently(unsigned long long cycles, interval* out) {
@@ -173,13 +175,7 @@ __global__ void spin_dependently(unsigned long long cycles, interval* out) {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
-    const unsigned long long start = clock64();
-    unsigned long long now = start;
-    while (now - start < cycles) {
-        now = clock64();
-    }
-    out->first = start;
-    out->last = now;
+    keep_busy(cycles, out);
 }
 
 } // namespace warpfold::measure::calibrate
