@@ -96,9 +96,10 @@ protected:
         std::string text;
     };
 
-    // Until a kernel has written the word. Orders nothing for the checks, but two accesses at one moment may escape them.
-    static void wait_for(const std::uint32_t* word) {
-        while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 0) {
+    // Until a kernel has written the word, which held `before`. Orders nothing for the checks, but two accesses at one moment
+    // may escape them.
+    static void wait_for(const std::uint32_t* word, std::uint32_t before = 0) {
+        while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == before) {
             std::this_thread::yield();
         }
     }
@@ -296,7 +297,9 @@ TEST_F(devices_checks, default_streams_of_two_devices_have_no_order) {
 
 TEST_F(devices_checks, a_managed_variable_of_two_devices) {
     use(0);
+    const std::uint32_t before = *program().both;
     ASSERT_EQ(bump(), error::success);
+    wait_for(program().both, before);
     use(1);
     ASSERT_EQ(bump(), error::success);
     const std::vector<found> all = findings();
