@@ -297,9 +297,12 @@ TEST_F(devices_checks, default_streams_of_two_devices_have_no_order) {
 
 TEST_F(devices_checks, a_managed_variable_of_two_devices) {
     use(0);
-    const std::uint32_t before = *program().both;
+    void* both = nullptr;
+    ASSERT_EQ(cudaGetSymbolAddress(&both, &program().both), error::success);
+    const auto* const word = static_cast<const std::uint32_t*>(both);
+    const std::uint32_t before = *word;
     ASSERT_EQ(bump(), error::success);
-    wait_for(program().both, before);
+    wait_for(word, before);
     use(1);
     ASSERT_EQ(bump(), error::success);
     const std::vector<found> all = findings();
