@@ -92,9 +92,14 @@ void word_access::note_read(stamp& read, stamp mine) const {
     const bool own = block == b_.linear;
     // What it would take a search to know of another block's read does not matter: readers of a look-back are many, and a write
     // by a block that has acquired anything counts as in order with reads of several blocks.
-    if (check::spread_of(read) == check::spread::thread
+    const check::spread spread_before = check::spread_of(read);
+    const bool is_before =
+        spread_before == check::spread::thread
             ? (own ? is_known(e) || is_released(block, e) : is_released_directly(block, e))
-            : own && check::spread_of(read) != check::spread::blocks && e.time < clock_.view.base) {
+            : own && spread_before != check::spread::blocks &&
+                  (e.time < clock_.view.base ||
+                   (spread_before == check::spread::lanes && e.warp != w_->index && (is_known(e) || is_released(block, e))));
+    if (is_before) {
         read = mine;
     } else if (own && check::spread_of(read) == check::spread::lanes && is_alone_in_row(read)) {
         read = with_row(read, mine, by_lanes);
