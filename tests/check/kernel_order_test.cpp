@@ -44,6 +44,28 @@ TEST_F(Check, FencesOfAllBeforeOneSignal) {
     EXPECT_FALSE(run(signal("membar.gl;\n", "", store, load), warps, {zeros(512), zeros(4)}).empty());
 }
 
+// Warp 0 writes a word and signals. Warps 1 and 2 wait and read it with all lanes, and warp 2 then writes it: it must have
+// waited for warp 1.
+TEST_F(Check, AReadOfOneWarpAfterThatOfAnother) {
+    const auto wait = [](const std::string& name, const std::string& flag) {
+        return name + ": ld.acquire.cta.shared.u32 %r6, [" + flag + "]; setp.eq.u32 %q2, %r6, 0; @%q2 bra " + name + ";\n";
+    };
+    const auto body = [&](const std::string& flag_of_third) {
+        return "mov.u32 %r3, %tid.x; shr.u32 %r4, %r3, 5; and.b32 %r5, %r3, 31; setp.eq.u32 %q0, %r5, 0;\n"
+               "setp.eq.u32 %q1, %r3, 0; @%q1 st.shared.v4.u32 [s], {%r3, %r3, %r3, %r3}; bar.sync 0;\n"
+               "setp.eq.u32 %q1, %r4, 1; @%q1 bra SECOND; setp.eq.u32 %q1, %r4, 2; @%q1 bra THIRD;\n"
+               "@%q0 st.shared.u32 [s], 7; bar.warp.sync -1; @%q0 red.release.cta.shared.or.b32 [s+4], 1; ret;\n"
+               "SECOND:\n" +
+               wait("WRITTEN", "s+4") +
+               "ld.shared.u32 %r7, [s]; bar.warp.sync -1; @%q0 red.release.cta.shared.or.b32 [s+8], 1; ret;\n"
+               "THIRD:\n" +
+               wait("READ", flag_of_third) + "ld.shared.u32 %r7, [s]; bar.warp.sync -1; @%q0 st.shared.u32 [s], 1;";
+    };
+    const launch_options three{.block = {96}, .workers = 1};
+    expect_none(body("s+8"), three, {}, shared_array);
+    expect_one(shared_race, body("s+4"), three, {}, shared_array);
+}
+
 // struct { char; int; } by assignment: nvcc reads eight bytes and says which of them it wants.
 TEST_F(Check, UsedBytesOfLoads) {
     const std::string kind = "read of unwritten memory";
