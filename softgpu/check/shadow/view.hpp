@@ -35,6 +35,7 @@ struct block_view {
     bool is_renewed = false;         // the block has had other serials before: stamps of it are below own_floor
     bool stamps_global = false;      // races in global memory are looked for
     bool has_fenced = false;         // a thread has executed a fence
+    bool has_acquired = false;       // a thread has read what may have been a signal
     bool has_remote = false;         // other blocks of the cluster have accessed the shared memory
     warp_clock warps[32];
     stamp* shared_writes = nullptr; // by word of shared memory

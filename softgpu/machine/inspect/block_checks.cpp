@@ -61,6 +61,7 @@ void start_checks(block& b) {
         there.clear();
     }
     b.view->has_fenced = false;
+    b.view->has_acquired = false;
     b.view->has_remote = false;
     b.checks->remote_writes.clear();
     b.checks->remote_reads.clear();

@@ -59,7 +59,7 @@ SOFTGPU_INLINE bool pass_valid_pattern(const address_pattern& p, lane_mask mask,
 }
 
 // `writes` and `reads` are those of the first active lane's first word. unwritten_since: nobody has written any of it
-// since all of the block met.
+// since all of the block met, and nobody has acquired anything.
 template <access_verb Verb, bool Global>
 SOFTGPU_INLINE bool pass_race_pattern(const address_pattern& p, lane_mask mask, stamp* writes, stamp* reads,
                                       unsigned bytes, bool unwritten_since, const race_view& v) {
@@ -203,7 +203,7 @@ SOFTGPU_INLINE bool pass_pattern(const instruction* i, warp* w) {
     bool unwritten_since = false;
     if constexpr (!Global) {
         if (Verb == access_verb::load) {
-            unwritten_since = view.shared_stored < view.base && !view.has_lost;
+            unwritten_since = view.shared_stored < view.base && !view.has_lost && !view.has_acquired;
         } else {
             view.shared_stored = view.time;
         }

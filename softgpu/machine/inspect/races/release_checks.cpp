@@ -164,6 +164,7 @@ const instruction* check_acquire(const instruction* i, std::byte* frame, warp* w
     }
     const std::lock_guard lock(graph.mutex());
     auto& record = record_of(b);
+    v.has_acquired = true;
     v.warps[w->index].touched = v.time;
     const std::uint64_t* const at = v.acquired_at[w->index];
     for (lane_mask left = acquires; left != 0;) { // lanes that have read one word together
