@@ -48,13 +48,15 @@ TEST_F(Check, FencesOfAllBeforeOneSignal) {
 // waited for warp 1. The same where nobody writes before.
 TEST_F(Check, AReadOfOneWarpAfterThatOfAnother) {
     const auto wait = [](const std::string& name, const std::string& flag) {
-        return name + ": ld.acquire.cta.shared.u32 %r6, [" + flag + "]; setp.eq.u32 %q2, %r6, 0; @%q2 bra " + name + ";\n";
+        return name + ": ld.acquire.cta.shared.u32 %r6, [" + flag + "]; setp.eq.u32 %q2, %r6, 0; @%q2 bra " + name +
+               ";\n";
     };
     const auto body = [&](const std::string& flag_of_third, const std::string& write) {
         return "mov.u32 %r3, %tid.x; shr.u32 %r4, %r3, 5; and.b32 %r5, %r3, 31; setp.eq.u32 %q0, %r5, 0;\n"
                "setp.eq.u32 %q1, %r3, 0; @%q1 st.shared.v4.u32 [s], {%r3, %r3, %r3, %r3}; bar.sync 0;\n"
                "setp.eq.u32 %q1, %r4, 1; @%q1 bra SECOND; setp.eq.u32 %q1, %r4, 2; @%q1 bra THIRD;\n" +
-               write + "bar.warp.sync -1; @%q0 red.release.cta.shared.or.b32 [s+4], 1; ret;\n"
+               write +
+               "bar.warp.sync -1; @%q0 red.release.cta.shared.or.b32 [s+4], 1; ret;\n"
                "SECOND:\n" +
                wait("WRITTEN", "s+4") +
                "ld.shared.u32 %r7, [s]; bar.warp.sync -1; @%q0 red.release.cta.shared.or.b32 [s+8], 1; ret;\n"

@@ -29,8 +29,8 @@ constexpr stamp serial_bits_of_stamp = -(stamp{1} << (check::time_shift + check:
 
 SOFTGPU_INLINE race_view shared_view(const check::block_view& v, unsigned warp_index, stamp rest) {
     const auto at = [](std::uint64_t time) { return static_cast<stamp>(time << check::time_shift); };
-    return {at(v.base), at(v.base), at(v.base), at(v.warps[warp_index].base), at(v.time) | rest, 0, 0,
-            INT64_MAX,  0,          {},         v.has_acquired};
+    return {at(v.base), at(v.base), at(v.base),    at(v.warps[warp_index].base), at(v.time) | rest, 0, 0, INT64_MAX,
+            0,          {},         v.has_acquired};
 }
 
 SOFTGPU_INLINE race_view global_view(const check::block_view& v, unsigned warp_index, stamp rest) {
@@ -105,8 +105,7 @@ SOFTGPU_INLINE bool may_follow_read(stamp s, stamp mine, const race_view& v) {
 SOFTGPU_INLINE bool is_clear(stamp read, stamp mine, const race_view& v) {
     constexpr stamp warps_or_blocks = stamp{2} << check::kind_shift;
     const bool by_another_warp = ((read ^ mine) & check::warp_bits) != 0 && (read & warps_or_blocks) == 0;
-    return is_over(read, v) ||
-           (read >= v.unclear && is_of_launch(read, mine, v) && !(v.acquires && by_another_warp));
+    return is_over(read, v) || (read >= v.unclear && is_of_launch(read, mine, v) && !(v.acquires && by_another_warp));
 }
 
 // The stamp of a word that others have read as well.

@@ -97,8 +97,8 @@ void word_access::note_read(stamp& read, stamp mine) const {
         spread_before == check::spread::thread
             ? (own ? is_known(e) || is_released(block, e) : is_released_directly(block, e))
             : own && spread_before != check::spread::blocks &&
-                  (e.time < clock_.view.base ||
-                   (spread_before == check::spread::lanes && e.warp != w_->index && (is_known(e) || is_released(block, e))));
+                  (e.time < clock_.view.base || (spread_before == check::spread::lanes && e.warp != w_->index &&
+                                                 (is_known(e) || is_released_directly(block, e))));
     if (is_before) {
         read = mine;
     } else if (own && check::spread_of(read) == check::spread::lanes && is_alone_in_row(read)) {
