@@ -118,7 +118,13 @@ def check_choice(given: Any, choices: Collection[str], call: str, argument: str)
 
 
 def read_scalar(value: Any, dtype: Any, call: str, argument: str) -> NumPyArray:
-    """A number, converted. Raises TypeError for what is none, ValueError for an array of one axis and more."""
+    """A number, converted. Raises TypeError for what is none, ValueError for an array of one axis and more, OverflowError for an
+    integer that the type does not hold."""
+    if isinstance(value, int):
+        try:
+            return np.asarray(value, dtype)
+        except OverflowError:
+            raise OverflowError(f"{call}: {argument} is {value}, out of bounds for {np.dtype(dtype)}") from None
     number = _from_sequence(value, call, argument)
     if number.dtype.kind not in "biuf":
         raise TypeError(f"{call}: {argument} is of type {type(value).__name__}, dtype {number.dtype}, and must be a number")
