@@ -150,9 +150,8 @@ auto scaled_dot(const char* call, const On& on, const R& real, const C& complex,
     } else {
         (detail::check_complex_place(on, out, call), ...);
         const auto sum_of = [&](const auto& parts) {
-            exact_engine<On>::template into<T>(on, count,
-                                               detail::part_place(detail::decayed_output(out...), parts.part), call,
-                                               factors, parts);
+            exact_engine<On>::template into<T>(
+                on, count, detail::part_place(detail::decayed_output(out...), parts.part), call, factors, parts);
         };
         sum_of(first);
         sum_of(second);

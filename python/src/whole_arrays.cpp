@@ -107,9 +107,7 @@ public:
         const auto place = [](std::int64_t& number) {
             return array(reinterpret_cast<char*>(&number), element::int64, {}, {});
         };
-        run(*in, [&](const auto& calls) {
-            calls.min_max(fold_type(in->type), *in, place(smallest), place(largest));
-        });
+        run(*in, [&](const auto& calls) { calls.min_max(fold_type(in->type), *in, place(smallest), place(largest)); });
         if (smallest < 0 || largest >= static_cast<std::int64_t>(most_bins)) {
             return nb::none();
         }
