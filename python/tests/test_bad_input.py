@@ -71,6 +71,7 @@ def test_elements_that_no_call_takes(name):
     (lambda: wf.gaussian_blur(GRID, 1, truncate=[1]), TypeError, r"gaussian_blur: .* truncate \[1\]"),
     (lambda: wf.histogramdd(GRID, range=True), TypeError, "histogramdd: range is of type bool"),
     (lambda: wf.histogramdd(GRID, range=[1, 2, 3, 4]), ValueError, "histogramdd: range has 1 for a coordinate"),
+    (lambda: wf.argmax(np.ones((3, 0, 0)), 1), ValueError, "argmax: attempt to get an index of an empty sequence"),
     (lambda: wf.minmax(GRID[:0]), ValueError, r"minmax: zero-size array .* \(0, 4\)"),
 ])
 def test_arguments_at_fault(call, error, text):

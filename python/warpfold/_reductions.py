@@ -345,7 +345,7 @@ def _arg(name: str, smallest: bool, a: Any, axis: int | None, out: Any, keepdims
             one_axis(axis, 1)
         shape = _shape(array, axes, keepdims)
         length = length_of(array, axes)
-        if length == 0 and 0 not in shape:
+        if length == 0:
             raise ValueError(f"{name}: attempt to get an index of an empty sequence: a has shape {array.shape}")
         if isinstance(out, np.ndarray) and not np.can_cast(out.dtype, np.intp):
             raise TypeError(f"{name}: out has dtype {out.dtype}, and the result {np.dtype(np.intp)}")
