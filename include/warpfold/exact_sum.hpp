@@ -5,7 +5,7 @@
 //
 //  exact_sum(on, in, n)      sum of in[k], which are float, double, half, bfloat16 or complex
 //  exact_dot(on, a, b, n)    sum of a[k] * b[k], each float, double, half, bfloat16 or complex
-//  exact_vdot(on, a, b, n)   sum of conj(a[k]) * b[k], each complex
+//  exact_vdot(on, a, b, n)   sum of conj(a[k]) * b[k], of which one may be real
 //
 // Complex numbers are std::complex, cuda::std::complex and thrust::complex of float or double, cuComplex and
 // cuDoubleComplex: pairs of real numbers. Each part of a result is the true sum, rounded once, as if it were the only one;
@@ -135,27 +135,26 @@ using scaled_part_t = std::common_type_t<term_t<R>, complex_part_t<element_t<C>>
 template <class R, class C>
 using scaled_t = typename with_parts<element_t<C>, scaled_part_t<R, C>>::type;
 
-// Each part of the sum of the products is an exact sum of n products.
-template <class On, class R, class C, class N, class... Out>
-auto scaled_dot(const On& on, const R& real, const C& complex, const N& n, const Out&... out) {
-    constexpr const char* call = "exact_dot";
+// Each part of the sum of the products is an exact sum of n products, of conjugates if `Conjugates`.
+template <bool Conjugates, class On, class R, class C, class N, class... Out>
+auto scaled_dot(const char* call, const On& on, const R& real, const C& complex, const N& n, const Out&... out) {
     using T = scaled_part_t<R, C>;
     const auto count = detail::engine_count<On>(n, call);
     detail::check_inputs(on, detail::most_of(count), call, real, complex);
     const auto factors = detail::converted<T>(real);
+    const complex_parts<T, C> first{complex, 0};
+    const complex_parts<T, C, Conjugates> second{complex, 1};
     if constexpr (sizeof...(Out) == 0) {
-        T parts[2];
-        for (const unsigned which : {0u, 1u}) {
-            parts[which] =
-                exact_engine<On>::template value<T>(on, count, call, factors, complex_parts<T, C>{complex, which});
-        }
-        return scaled_t<R, C>{parts[0], parts[1]};
+        const T part = exact_engine<On>::template value<T>(on, count, call, factors, first);
+        return scaled_t<R, C>{part, exact_engine<On>::template value<T>(on, count, call, factors, second)};
     } else {
         (detail::check_complex_place(on, out, call), ...);
-        for (const unsigned which : {0u, 1u}) {
-            exact_engine<On>::template into<T>(on, count, detail::part_place(detail::decayed_output(out...), which),
-                                               call, factors, complex_parts<T, C>{complex, which});
-        }
+        const auto sum_of = [&](const auto& parts) {
+            exact_engine<On>::template into<T>(
+                on, count, detail::part_place(detail::decayed_output(out...), parts.part), call, factors, parts);
+        };
+        sum_of(first);
+        sum_of(second);
     }
 }
 
@@ -280,21 +279,21 @@ requires(detail::complex_multipliable<A, B>&& detail::complex_product_place<Out,
 // are double if those of one array are.
 template <class On, detail::real_summable A, detail::complex_summable B, detail::element_count N>
 [[nodiscard]] detail::scaled_t<A, B> exact_dot(const On& on, const A& a, const B& b, const N& n) {
-    return detail::scaled_dot(on, a, b, n);
+    return detail::scaled_dot<false>("exact_dot", on, a, b, n);
 }
 template <class On, detail::complex_summable A, detail::real_summable B, detail::element_count N>
 [[nodiscard]] detail::scaled_t<B, A> exact_dot(const On& on, const A& a, const B& b, const N& n) {
-    return detail::scaled_dot(on, b, a, n);
+    return detail::scaled_dot<false>("exact_dot", on, b, a, n);
 }
 template <class On, detail::real_summable A, detail::complex_summable B, detail::element_count N,
           detail::complex_place_for<detail::scaled_part_t<A, B>> Out>
 void exact_dot(const On& on, const A& a, const B& b, const N& n, const Out& out) {
-    detail::scaled_dot(on, a, b, n, out);
+    detail::scaled_dot<false>("exact_dot", on, a, b, n, out);
 }
 template <class On, detail::complex_summable A, detail::real_summable B, detail::element_count N,
           detail::complex_place_for<detail::scaled_part_t<B, A>> Out>
 void exact_dot(const On& on, const A& a, const B& b, const N& n, const Out& out) {
-    detail::scaled_dot(on, b, a, n, out);
+    detail::scaled_dot<false>("exact_dot", on, b, a, n, out);
 }
 
 template <class On, class A, class B, detail::element_count N>
@@ -306,6 +305,24 @@ template <class On, class A, class B, detail::element_count N, class Out>
 requires(detail::complex_multipliable<A, B>&& detail::complex_product_place<Out, A, B>) void exact_vdot(
     const On& on, const A& a, const B& b, const N& n, const Out& out) {
     detail::complex_dot<true>("exact_vdot", on, a, b, n, out);
+}
+template <class On, detail::real_summable A, detail::complex_summable B, detail::element_count N>
+[[nodiscard]] detail::scaled_t<A, B> exact_vdot(const On& on, const A& a, const B& b, const N& n) {
+    return detail::scaled_dot<false>("exact_vdot", on, a, b, n);
+}
+template <class On, detail::complex_summable A, detail::real_summable B, detail::element_count N>
+[[nodiscard]] detail::scaled_t<B, A> exact_vdot(const On& on, const A& a, const B& b, const N& n) {
+    return detail::scaled_dot<true>("exact_vdot", on, b, a, n);
+}
+template <class On, detail::real_summable A, detail::complex_summable B, detail::element_count N,
+          detail::complex_place_for<detail::scaled_part_t<A, B>> Out>
+void exact_vdot(const On& on, const A& a, const B& b, const N& n, const Out& out) {
+    detail::scaled_dot<false>("exact_vdot", on, a, b, n, out);
+}
+template <class On, detail::complex_summable A, detail::real_summable B, detail::element_count N,
+          detail::complex_place_for<detail::scaled_part_t<B, A>> Out>
+void exact_vdot(const On& on, const A& a, const B& b, const N& n, const Out& out) {
+    detail::scaled_dot<true>("exact_vdot", on, b, a, n, out);
 }
 
 // Two ranges of the same size; throws invalid_argument if the sizes differ.

@@ -33,7 +33,7 @@ that it has: `exact_sum` beside `sum`, which rounds at each addition.
 EXACT = "Exact sums, rounded once; the package's function rounds at each addition."
 HOST_REASONS = {
     "any": "NumPy stops at the first element that is not zero.",
-    "bincount": "A pass for the extremes first, and two calls of the extension module; the shape of the results follows from the first.",
+    "bincount": "A pass for the extremes first; the shape of the results follows from them.",
     "cummax": "The library's scans of extremes, which keep NaN, take 7 to 10 times the time of its scans of sums.",
     "cummin": "As `cummax`.",
     "digitize": "Samples are converted to the edges' type and searched for one by one.",

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,8 +27,9 @@ inline operation operation_of(int op) { return static_cast<operation>(op); }
 
 // The element of a buffer's format and size in bytes; none for another type or byte order than the package takes.
 inline std::optional<element> element_of(const char* format, std::int64_t bytes) {
-    // One that is not aligned has '=' before its letter.
-    const char letter = *format == '=' || *format == '@' ? format[1] : *format;
+    // Before its letter one that is not aligned has '=', and one whose byte order was named has that.
+    constexpr char native = std::endian::native == std::endian::little ? '<' : '>';
+    const char letter = *format == '=' || *format == '@' || *format == native ? format[1] : *format;
     const auto among = [letter](const char* letters) {
         return letter != '\0' && std::strchr(letters, letter) != nullptr;
     };

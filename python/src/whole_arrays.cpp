@@ -14,6 +14,7 @@
 
 #include "python/src/calls.hpp"
 #include "python/src/whole_functions.hpp"
+#include "warpfold/bins.hpp"
 
 namespace warpfold::python {
 
@@ -95,6 +96,26 @@ public:
         work(whole_calls{});
     }
 
+    // As `bincount` without weights. None for what the function in Python computes or refuses.
+    [[nodiscard]] nb::object counts(nb::handle x) const {
+        const std::optional<array> in = array_of(x);
+        if (!in || in->shape.size() != 1 || in->size() == 0 || in->type == element::uint64 ||
+            in->type >= element::float16) {
+            return nb::none();
+        }
+        std::int64_t smallest = 0, largest = 0;
+        const auto place = [](std::int64_t& number) {
+            return array(reinterpret_cast<char*>(&number), element::int64, {}, {});
+        };
+        run(*in, [&](const auto& calls) { calls.min_max(fold_type(in->type), *in, place(smallest), place(largest)); });
+        if (smallest < 0 || largest >= static_cast<std::int64_t>(most_bins)) {
+            return nb::none();
+        }
+        const auto made = make({largest + 1}, element::int64, *in);
+        run(*in, [&](const auto& /*unused*/) { count_values(*in, nullptr, made.second); });
+        return made.first;
+    }
+
 private:
     nb::object empty_;
     nb::tuple dtypes_;
@@ -104,13 +125,15 @@ private:
 class whole_arrays {
 public:
     whole_arrays(nb::object empty, nb::tuple dtypes, bool makes_scalars)
-        : functions_(numpy_engine(std::move(empty), std::move(dtypes), makes_scalars)) {}
+        : engine_(std::move(empty), std::move(dtypes), makes_scalars), functions_(engine_) {}
 
     [[nodiscard]] nb::object call(int which, nb::handle x, nb::handle axis) const {
         return functions_.call(static_cast<whole>(which), x, axis);
     }
+    [[nodiscard]] nb::object bincount(nb::handle x) const { return engine_.counts(x); }
 
 private:
+    numpy_engine engine_;
     whole_functions<numpy_engine> functions_;
 };
 
@@ -120,7 +143,8 @@ void define_whole_arrays(nb::module_& m) {
     nb::class_<whole_arrays>(m, "WholeArrays")
         .def(nb::init<nb::object, nb::typed<nb::tuple, nb::object, nb::ellipsis>, bool>(), nb::arg("empty"),
              nb::arg("dtypes"), nb::arg("makes_scalars"))
-        .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none());
+        .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none())
+        .def("bincount", &whole_arrays::bincount, nb::arg("x"));
     m.def("whole_functions", [] { return std::vector<std::string>(whole_names.begin(), whole_names.end()); });
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Arguments at fault: an exception of NumPy's kinds that names call and argument; and `out` in the memory of an input."""
 import array as standard
+import ctypes
 
 import numpy as np
 import pytest
@@ -37,6 +38,17 @@ def test_elements_that_no_call_takes(name):
     (lambda: wf.sum(GRID, initial=[1, 2]), ValueError, r"sum: initial has shape \(2,\)"),
     (lambda: wf.max(GRID, initial="a"), TypeError, "max: initial is of type str"),
     (lambda: wf.scan(LINE, "sum", initial=[1, 2]), ValueError, "scan: initial has shape"),
+    (lambda: wf.max(np.int8([1, 2]), initial=300), OverflowError, "max: initial is 300, out of bounds for int8"),
+    (lambda: wf.max(np.int8([1, 2]), initial=np.uint8(200)), OverflowError, "max: initial is 200, out of bounds for int8"),
+    (lambda: wf.min(np.int8([1, 2]), initial=np.inf), OverflowError, "min: initial is inf, out of bounds for int8"),
+    (lambda: wf.min(np.int8([1, 2]), initial=np.nan), ValueError, "min: initial is nan, out of bounds for int8"),
+    (lambda: wf.sum(np.uint8([1, 2]), initial=-1), OverflowError, "sum: initial is -1, out of bounds for uint64"),
+    (lambda: wf.sum([1, 2], initial=2**70), OverflowError, "sum: initial is 1180591620717411303424, out of bounds for int64"),
+    (lambda: wf.scan(np.int8([1, 2]), "max", initial=-129), OverflowError, "scan: initial is -129, out of bounds for int8"),
+    (lambda: wf.sum(GRID, where=GRID), TypeError, "sum: where has dtype float64, and must be of bool"),
+    (lambda: wf.sum(GRID, where=[0, 1, 1, 2]), TypeError, "sum: where has dtype int64, and must be of bool"),
+    (lambda: wf.sum(GRID, keepdims="yes"), TypeError, "keepdims is 'yes', of type str"),
+    (lambda: wf.exact_sum(GRID, 0, None), TypeError, "keepdims is None, of type NoneType"),
     (lambda: wf.scan(LINE, ["sum"]), ValueError, "scan: op is"),
     (lambda: wf.var(GRID, ddof=[1, 2]), ValueError, "var: ddof has shape"),
     (lambda: wf.var(GRID, ddof=None), TypeError, "var: ddof is of type NoneType"),
@@ -59,6 +71,7 @@ def test_elements_that_no_call_takes(name):
     (lambda: wf.gaussian_blur(GRID, 1, truncate=[1]), TypeError, r"gaussian_blur: .* truncate \[1\]"),
     (lambda: wf.histogramdd(GRID, range=True), TypeError, "histogramdd: range is of type bool"),
     (lambda: wf.histogramdd(GRID, range=[1, 2, 3, 4]), ValueError, "histogramdd: range has 1 for a coordinate"),
+    (lambda: wf.argmax(np.ones((3, 0, 0)), 1), ValueError, "argmax: attempt to get an index of an empty sequence"),
     (lambda: wf.minmax(GRID[:0]), ValueError, r"minmax: zero-size array .* \(0, 4\)"),
 ])
 def test_arguments_at_fault(call, error, text):
@@ -102,6 +115,12 @@ def test_out_in_the_memory_of_an_input():
 
 
 def test_what_is_read_as_arrays():
+    named = GRID.astype(np.dtype(float).newbyteorder("<"))  # NumPy keeps the name of the byte order, also that of the machine
+    for x in (named, named.astype(named.dtype.newbyteorder(">")), named.astype("i4").astype(np.dtype("i4").newbyteorder("<"))):
+        assert wf.sum(x) == 66 and wf.sum(x, where=GRID > 4) == 56 and wf.exact_sum(x.astype(named.dtype)) == 66
+        assert_same(wf.cumsum(x, 1, out=np.empty_like(x)), np.cumsum(x, 1).astype(x.dtype))
+        assert_same(wf.bincount(x.astype(np.dtype(int).newbyteorder("<")).ravel()), np.ones(12, int))
+    assert wf.sum((ctypes.c_int * 3)(1, 2, 3)) == 6
     assert wf.sum(standard.array("d", [1, 2])) == 3
     assert wf.sum(memoryview(bytearray(b"ab"))) == 195
     assert_same(wf.cumsum(np.broadcast_to(np.float32(2), 3)), np.array([2, 4, 6], np.float32))

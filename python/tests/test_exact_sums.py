@@ -154,6 +154,7 @@ def test_exact_dots_of_complex_numbers():
         assert wf.exact_dot(a, b) == plain
         assert wf.exact_dot(a[::-1], b[::-1]) == plain
         assert wf.exact_dot(a.conj(), b) == conjugated
+        assert wf.exact_vdot(a, b) == conjugated
     short = np.array([3 + 4j, 2**-50 + 2**50 * 1j], np.complex64)
     assert wf.exact_dot(short, short.conj()) == np.complex64(2**100)
 
@@ -170,10 +171,17 @@ def test_exact_dots_of_real_and_complex_numbers(real, kind, result):
         right = np.array(complex(*parts), result)
         for got in (wf.exact_dot(a, b), wf.exact_dot(b, a), wf.exact_dot(a[::-1], b[::-1])):
             assert_same(got, right[()])
+        assert_same(wf.exact_vdot(a, b), right[()])
+        assert_same(wf.exact_vdot(b, a), (right.conj() + 0)[()])  # parts of +0
     rows = np.arange(6).reshape(2, 3)
     assert_same(wf.exact_dot(rows * 1j, rows[0].astype(float)), np.array([5j, 14j]))
     out = np.zeros(2, complex)
     assert wf.exact_dot(rows.astype(float), rows[0] * 1j, out=out) is out and (out == [5j, 14j]).all()
+    assert_same(wf.exact_vdot(rows * 1j, rows[0] * 1j), np.vecdot(rows * 1j, rows[0] * 1j))
+    assert wf.exact_vdot([1.0, 2.0], [3.0, 4.0]) == 11
+    for a, b in ((rows * 1.0, [1.0, 2.0]), (rows * 1j, [1.0, 2.0]), (rows * 1j, [1j, 2j])):
+        with pytest.raises(ValueError, match="exact_vdot: a has 3 elements along axis -1, and b 2"):
+            wf.exact_vdot(a, b)
     special = wf.exact_dot(np.array([np.inf, 1]), np.array([2, 3j]))
     assert special.real == np.inf and np.isnan(special.imag)  # infinity times zero
 

@@ -85,3 +85,11 @@ def test_norms_of_matrices_are_refused():
         wf.norm(np.ones((2, 2)), 2, axis=(0, 1))
     with pytest.raises(TypeError, match="norm: ord is"):
         wf.norm(np.ones(2), 1j)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_negative_zeros_have_positive_powers(dtype):
+    for values in ([-0.0], [-0.0, 1, 2], [0, -0.0, 2], [-0.0, -0.0]):
+        for order in (-3, -2, -1, -0.5):
+            for x in (np.array(values, dtype), np.array(values, dtype)[:, None]):
+                assert_same(wf.norm(x, order, axis=0), np.zeros(x.shape[1:], dtype)[()])

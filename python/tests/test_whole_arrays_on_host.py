@@ -57,6 +57,25 @@ def test_what_is_left_to_python(array):
         assert in_one_call(name, array) is None and in_one_call(name, array, 0) is None
 
 
+def test_bincounts_are_one_call(monkeypatch):
+    def in_python(*_):
+        pytest.fail("computed in Python")
+
+    for dtype in TYPES:
+        for values in ([3], [0, 5, 1, 5], range(100)):
+            array = np.array(values).astype(dtype)
+            expected = None if dtype.kind == "f" or dtype == np.uint64 else np.bincount(array)
+            with monkeypatch.context() as patch:
+                patch.setattr("warpfold._bins.call_of", in_python)
+                for some in (array, array[::-1], np.repeat(array, 2)[::2]):
+                    if expected is None:
+                        assert wf._calls.whole_bincounts[np.ndarray](some) is None
+                    else:
+                        assert_same(wf.bincount(some), expected)
+    for array in (np.array([-1, 2]), np.array([2**30]), np.array([2**63 - 1]), np.array(3), np.ones((2, 2), int), np.empty(0, int)):
+        assert wf._calls.whole_bincounts[np.ndarray](array) is None
+
+
 def test_which_axes_are_left_to_python():
     array = np.ones((2, 3))
     for axis in (2, -3, 2**70, (0, 1), True, 1.0, np.int64(1)):
@@ -86,6 +105,9 @@ def test_tensors_in_host_memory(dtype):
                 for one, other in zip(ours, theirs) if isinstance(ours, tuple) else [(ours, theirs)]:
                     assert type(one) is type(other) and (isinstance(one, type) or torch.equal(one, other))
         assert call(0, tensor, None) is not None
+    if not base.to(getattr(torch, dtype)).is_floating_point():
+        flat = base.to(getattr(torch, dtype)).reshape(-1)
+        assert torch.equal(wf._calls.whole_bincounts[torch.Tensor](flat), torch.from_numpy(np.bincount(flat.numpy())))
 
 
 def test_tensors_that_are_left_to_python():

@@ -118,7 +118,14 @@ def check_choice(given: Any, choices: Collection[str], call: str, argument: str)
 
 
 def read_scalar(value: Any, dtype: Any, call: str, argument: str) -> NumPyArray:
-    """A number, converted. Raises TypeError for what is none, ValueError for an array of one axis and more."""
+    """A number, converted. Raises TypeError for what is none, ValueError for an array of one axis and more, and what NumPy
+    raises for a number that the type does not hold."""
+    is_integer = np.dtype(dtype).kind in "iu"
+    if isinstance(value, int) or (is_integer and isinstance(value, (float, np.integer, np.floating))):
+        try:
+            return np.asarray(int(value) if is_integer else value, dtype)
+        except (OverflowError, ValueError) as error:  # ValueError: NaN
+            raise type(error)(f"{call}: {argument} is {value}, out of bounds for {np.dtype(dtype)}") from None
     number = _from_sequence(value, call, argument)
     if number.dtype.kind not in "biuf":
         raise TypeError(f"{call}: {argument} is of type {type(value).__name__}, dtype {number.dtype}, and must be a number")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, NumPyArray
-from ._calls import Call, call_of
+from ._calls import Call, call_of, whole_bincounts
 from ._reductions import _extremes
 
 MOST_BINS = 1 << 30  # warpfold::most_bins
@@ -79,6 +79,10 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     TypeError, ValueError
         For other types; for negative values, several axes, or weights of another number.
     """
+    if weights is None and type(minlength) is int and minlength == 0 and type(x) in whole_bincounts:
+        found = whole_bincounts[type(x)](x)
+        if found is not None:
+            return found
     with call_of("bincount", x, "x") as call:
         array = call.array
         if not hasattr(x, "dtype") and array.size == 0 and array.ndim == 1:

@@ -27,6 +27,7 @@ UFUNCS: tuple[Any, ...] = (np.add, np.multiply, np.minimum, np.maximum, np.subtr
 WHOLE = tuple(_core.whole_functions())  # names of functions of one array
 WholeArrays = Callable[[int, Any, Any], Any]
 _whole_arrays: dict[type, tuple[WholeArrays, ...]] = {}  # by the class of the array, when there was one
+whole_bincounts: dict[type, Callable[[Any], Any]] = {}  # the same for bincount without other arguments, on the host
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -61,21 +62,32 @@ def _whole_arrays_on_host(kind: Any) -> None:
     """Has arrays of a class of NumPy's or PyTorch's, in host memory, computed in one call."""
     dtypes = tuple(TYPES)
     if kind is np.ndarray:
-        add_whole_arrays(kind, _core.WholeArrays(np.empty, dtypes, True).call)
+        on_host = _core.WholeArrays(np.empty, dtypes, True)
+        add_whole_arrays(kind, on_host.call)
+        whole_bincounts[kind] = on_host.bincount
     elif package_of_type(kind) == "torch" and kind is sys.modules["torch"].Tensor:
-        whole, from_numpy = _core.WholeArrays(np.empty, dtypes, False).call, sys.modules["torch"].from_numpy
+        whole, from_numpy = _core.WholeArrays(np.empty, dtypes, False), sys.modules["torch"].from_numpy
 
-        def of_tensor(function: int, tensor: Any, axis: Any) -> Any:
+        def array_of(tensor: Any) -> Any:
             try:
-                array = tensor.numpy()
+                return tensor.numpy()
             except (RuntimeError, TypeError):  # on a device, of another type, with a gradient: left to the function in Python
                 return None
-            found = whole(function, array, axis)
+
+        def of_tensor(function: int, tensor: Any, axis: Any) -> Any:
+            array = array_of(tensor)
+            found = None if array is None else whole.call(function, array, axis)
             if isinstance(found, tuple):
                 return tuple(map(from_numpy, found))
             return None if found is None else from_numpy(found)
 
+        def bincount_of_tensor(tensor: Any) -> Any:
+            array = array_of(tensor)
+            found = None if array is None else whole.bincount(array)
+            return None if found is None else from_numpy(found)
+
         add_whole_arrays(kind, of_tensor)
+        whole_bincounts[kind] = bincount_of_tensor
 
 
 class Call(abc.ABC):

@@ -69,14 +69,14 @@ def exact_sum(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = N
         return target.finish()
 
 
-def _shape_of_dots(left: tuple[int, ...], right: tuple[int, ...], axis: int) -> tuple[int, ...]:
+def _shape_of_dots(name: str, left: tuple[int, ...], right: tuple[int, ...], axis: int) -> tuple[int, ...]:
     """The shape of the results of arrays of these shapes, which have the axis last."""
     if left[-1] != right[-1]:
-        raise ValueError(f"exact_dot: a has {left[-1]} elements along axis {axis}, and b {right[-1]}")
+        raise ValueError(f"{name}: a has {left[-1]} elements along axis {axis}, and b {right[-1]}")
     try:
         return np.broadcast_shapes(left[:-1], right[:-1])
     except ValueError:
-        raise ValueError(f"exact_dot: beside axis {axis} a has shape {left[:-1]}, and b {right[:-1]}; they do not "
+        raise ValueError(f"{name}: beside axis {axis} a has shape {left[:-1]}, and b {right[:-1]}; they do not "
                          "broadcast") from None
 
 
@@ -96,8 +96,8 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
     -------
     array or scalar
         `out` if it is given, else of the wider type, at least float32. Complex numbers are not conjugated, as in `numpy.dot`;
-        `exact_dot(a.conj(), b)` is that of `numpy.vdot`. Each part is the true sum of its 2 n products, rounded once; copies
-        of both arrays are made. If one array is real, it is the sum of n products.
+        see `exact_vdot`. Each part is the true sum of its 2 n products, rounded once; copies of both arrays are made. If one
+        array is real, it is the sum of n products.
 
     Raises
     ------
@@ -106,32 +106,54 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
     numpy.exceptions.AxisError, ValueError
         For an axis that an array does not have; for shapes that do not fit, also that of `out`.
     """
+    return _dot("exact_dot", a, b, axis, out)
+
+
+@documented_as(exact_dot)
+def exact_vdot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
+    """The true sums of the products of the conjugates of `a` and the elements of `b` along an axis, each rounded once, as
+    `numpy.vecdot`. Of real `a` the same as `exact_dot`.
+
+    Returns
+    -------
+    array or scalar
+        `out` if it is given, else of the wider type, at least float32. Each part of complex numbers is the true sum of its
+        products, rounded once.
+    """
+    return _dot("exact_vdot", a, b, axis, out)
+
+
+def _dot(name: str, a: Any, b: Any, axis: int, out: Any) -> Any:
     if is_complex(a) or is_complex(b):
-        return _complex_dot(a, b, axis, out)
-    with call_of("exact_dot", a) as call:
+        return _complex_dot(name, a, b, axis, out)
+    with call_of(name, a) as call:
         left, right = call.array, call.operand(b, "b")
-        _check(left, "exact_dot", "a", "float16, ")
-        _check(right, "exact_dot", "b", "float16, ")
+        _check(left, name, "a", "float16, ")
+        _check(right, name, "b", "float16, ")
         dtype = np.result_type(left.dtype, right.dtype, np.float32)
         left, right = call.cast(left, dtype), call.cast(right, dtype)
         left, right = (axes_last(x, (one_axis(axis, x.ndim),)) for x in (left, right))
-        shape = _shape_of_dots(left.shape, right.shape, axis)
+        shape = _shape_of_dots(name, left.shape, right.shape, axis)
         target = call.results(out, shape, dtype)
         left, right = (call.broadcast(x, (*shape, x.shape[-1])) for x in (left, right))
         call.engine.exact_dot(left, right, target.array)
         return target.finish()
 
 
-def _complex_dot(a: Any, b: Any, axis: int, out: Any) -> Any:
-    if not (is_complex(a) and is_complex(b)):
-        numbers = Complex(a, "exact_dot", "a") if is_complex(a) else Complex(b, "exact_dot", "b")
-        real, imag = (exact_dot(part, b, axis) if is_complex(a) else exact_dot(a, part, axis) for part in (numbers.real, numbers.imag))
-        return numbers.joined(real, imag, out)
-    left, right = (Complex(x, "exact_dot", name).lines(axis) for x, name in ((a, "a"), (b, "b")))
-    _shape_of_dots(left.shape, right.shape, axis)
+def _complex_dot(name: str, a: Any, b: Any, axis: int, out: Any) -> Any:
+    left, right = (Complex(x, name, argument) if is_complex(x) else None for x, argument in ((a, "a"), (b, "b")))
+    if left is not None and name == "exact_vdot":
+        left.imag = -left.imag
+    if right is None:
+        assert left is not None
+        return left.joined(_dot(name, left.real, b, axis, None), _dot(name, left.imag, b, axis, None), out)
+    if left is None:
+        return right.joined(_dot(name, a, right.real, axis, None), _dot(name, a, right.imag, axis, None), out)
+    left, right = left.lines(axis), right.lines(axis)
+    _shape_of_dots(name, left.shape, right.shape, axis)
     numbers = left.interleaved(left.real, left.imag)
-    return left.joined(exact_dot(numbers, right.interleaved(right.real, -right.imag)),
-                       exact_dot(numbers, right.interleaved(right.imag, right.real)), out)
+    return left.joined(_dot(name, numbers, right.interleaved(right.real, -right.imag), -1, None),
+                       _dot(name, numbers, right.interleaved(right.imag, right.real), -1, None), out)
 
 
 def _moment(name: str, which: int, a: Any, axis: Axis, keepdims: bool, out: Any, less: int = 0) -> Any:
@@ -193,4 +215,4 @@ def exact_norm(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = 
     return _moment("exact_norm", NORM, a, axis, keepdims, out)
 
 
-__all__ = ["exact_sum", "exact_dot", "exact_mean", "exact_var", "exact_norm"]
+__all__ = ["exact_sum", "exact_dot", "exact_vdot", "exact_mean", "exact_var", "exact_norm"]

@@ -20,6 +20,8 @@ INTEGERS: tuple[np.dtype[Any], np.dtype[Any]] = np.dtype(np.int64), np.dtype(np.
 
 
 def _shape(array: Shaped, axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
+    if not isinstance(keepdims, (int, np.integer, np.bool_)):
+        raise TypeError(f"keepdims is {keepdims!r}, of type {type(keepdims).__name__}, and must be a bool")
     if len(axes) == len(array.shape) and not keepdims:
         return ()
     if keepdims:
@@ -36,7 +38,9 @@ def _mask(call: Call, where: Any, axes: Sequence[int]) -> Array | None:
     """`where` as bool of the shape of the array, the reduced axes last; None if it chooses all elements."""
     if where is True or where is NO_VALUE:
         return None
-    mask = call.cast(call.operand(where, "where"), np.bool_)
+    mask = call.operand(where, "where")
+    if mask.dtype != np.bool_:
+        raise TypeError(f"{call.name}: where has dtype {mask.dtype}, and must be of bool")
     try:
         return axes_last(call.broadcast(mask, call.array.shape), axes)
     except ValueError:
@@ -341,7 +345,7 @@ def _arg(name: str, smallest: bool, a: Any, axis: int | None, out: Any, keepdims
             one_axis(axis, 1)
         shape = _shape(array, axes, keepdims)
         length = length_of(array, axes)
-        if length == 0 and 0 not in shape:
+        if length == 0:
             raise ValueError(f"{name}: attempt to get an index of an empty sequence: a has shape {array.shape}")
         if isinstance(out, np.ndarray) and not np.can_cast(out.dtype, np.intp):
             raise TypeError(f"{name}: out has dtype {out.dtype}, and the result {np.dtype(np.intp)}")

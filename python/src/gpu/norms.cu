@@ -12,8 +12,7 @@ namespace {
 
 template <class T>
 WARPFOLD_HD double magnitude(T element) {
-    const auto x = static_cast<double>(element);
-    return x < 0 ? -x : x;
+    return fabs(static_cast<double>(element)); // also of -0, whose negative powers are infinite
 }
 
 // Of float32: its squares are far from the limits of float64.

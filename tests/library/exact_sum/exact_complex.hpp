@@ -255,6 +255,13 @@ void dots_with_real(const On& on) {
             expect_parts(written(), re, im, "real by complex into");
             exact_dot(on, b.data(), a.data(), n, out.data());
             expect_parts(written(), re, im, "complex by real into");
+            const quad conjugate = 0 - im; // +0 of +0
+            expect_parts<Z>(exact_vdot(on, a.data(), b.data(), n), re, im, "real by complex, vdot");
+            expect_parts<Z>(exact_vdot(on, b.data(), a.data(), n), re, conjugate, "conjugate by real");
+            exact_vdot(on, a.data(), b.data(), n, out.data());
+            expect_parts(written(), re, im, "real by complex, vdot into");
+            exact_vdot(on, b.data(), a.data(), n, out.data());
+            expect_parts(written(), re, conjugate, "conjugate by real into");
         }
     };
     for (const std::uint64_t n : complex_sizes()) {

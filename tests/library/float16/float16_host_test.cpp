@@ -26,6 +26,10 @@ TEST(Float16OnHost, Scans) {
     tests::short_scans<half, in_memory>(host{2});
     tests::short_scans<bfloat16, in_memory>(host{2});
 }
+TEST(Float16OnHost, ByKey) {
+    tests::short_by_key<half, in_memory>(host{2});
+    tests::short_by_key<bfloat16, in_memory>(host{2});
+}
 TEST(Float16OnHost, ExactSegments) {
     tests::short_exact_segments<half, in_memory>(host{2});
     tests::short_exact_segments<bfloat16, in_memory>(host{2});

@@ -12,8 +12,10 @@
 
 #include "tests/library/along_axis/axis_cases.hpp"
 #include "tests/library/cases.hpp"
+#include "tests/library/compact/compact_cases.hpp"
 #include "tests/library/segmented_reduce/segmented_kinds_cases.hpp"
 #include "warpfold/along_axis.hpp"
+#include "warpfold/by_key.hpp"
 #include "warpfold/float16.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
@@ -202,6 +204,45 @@ void short_scans(const On& on) {
         expect_like_floats<H, float, Place>(on, special_numbers<H>(n), n, [n](const auto& target, auto in, auto out) {
             exclusive_scan(target, in, n, out, maximum{}, reversed, equal_segments{300});
         });
+    }
+}
+
+// Values of runs of equal keys, in one tile and in several.
+template <class H, template <class> class Place, class On>
+void short_by_key(const On& on) {
+    for (const std::uint64_t n : {1u, 2u, 31u, 1023u, 1025u, 20011u}) {
+        for (const auto& keys : key_cases(n, 9000)) {
+            SCOPED_TRACE(n);
+            const Place<std::uint32_t> there(keys, 1), keys_out(std::vector<std::uint32_t>(n), 0);
+            std::vector<std::uint32_t> firsts(n);
+            const auto of = [](const auto& target, std::uint32_t* here, std::uint32_t* elsewhere) {
+                return std::is_same_v<decltype(target), const host&> ? here : elsewhere;
+            };
+            const auto with_keys = [&](const auto& call) {
+                return [&, call](const auto& target, auto in, auto out) {
+                    call(target, of(target, const_cast<std::uint32_t*>(keys.data()), there.data()), in, out);
+                };
+            };
+            const auto whole = whole_numbers<H>(n), special = special_numbers<H>(n);
+            const auto sums = with_keys([&](const auto& target, auto from, auto in, auto out) {
+                (void)reduce_by_key(target, from, n, in, of(target, firsts.data(), keys_out.data()), out);
+            });
+            expect_like_floats<H, float, Place>(on, whole, n, sums);
+            expect_like_floats<float, float, Place>(on, whole, n, sums);
+            expect_like_floats<H, float, Place>(
+                on, special, n, with_keys([&](const auto& target, auto from, auto in, auto out) {
+                    (void)reduce_by_key(target, from, n, in, of(target, firsts.data(), keys_out.data()), out,
+                                        minimum{});
+                }));
+            expect_like_floats<H, float, Place>(on, whole, n,
+                                                with_keys([n](const auto& target, auto from, auto in, auto out) {
+                                                    inclusive_scan_by_key(target, from, n, in, out);
+                                                }));
+            expect_like_floats<H, float, Place>(
+                on, special, n, with_keys([n](const auto& target, auto from, auto in, auto out) {
+                    exclusive_scan_by_key(target, from, n, in, out, maximum{}, equals{}, 2.0f, reversed);
+                }));
+        }
     }
 }
 

@@ -69,10 +69,13 @@ WARPFOLD_HD T part_at(const In& in, std::uint64_t k, unsigned part) {
     }
 }
 
-// One part of each of n elements.
-template <class T, class In>
+// One part of each of n elements, with its sign changed if `Negates`.
+template <class T, class In, bool Negates = false>
 struct complex_parts {
-    WARPFOLD_HD T operator[](std::uint64_t k) const { return detail::part_at<T>(in, k, part); }
+    WARPFOLD_HD T operator[](std::uint64_t k) const {
+        const T x = detail::part_at<T>(in, k, part);
+        return Negates ? -x : x;
+    }
 
     In in;
     unsigned part;

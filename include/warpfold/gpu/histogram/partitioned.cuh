@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "warpfold/block/scan.cuh"
+#include "warpfold/gpu/core/resident_blocks.cuh"
 #include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/gpu/histogram/layout.cuh"
 #include "warpfold/gpu/histogram/packed_counters.cuh"
@@ -178,7 +179,9 @@ __device__ inline std::uint64_t chunk_samples(const partition_layout& layout, st
 // One tile after the other is counted by partition, and then its bins are written to the places of their partitions. A
 // lane counts in a copy of its own, as far as there are enough, so that skewed samples do not wait for each other.
 template <class Kernels, class In, class Count, class Code>
-__global__ void __launch_bounds__(Kernels::value.partition_block_threads, Kernels::value.partition_resident_blocks)
+__global__ void
+__launch_bounds__(Kernels::value.partition_block_threads,
+                  bounded_blocks_v<Kernels::value.partition_block_threads, Kernels::value.partition_resident_blocks>)
     partition_samples_kernel(In in, Count number, std::uint64_t begin, Code code, partition_layout layout,
                              partition_lists lists) {
     constexpr unsigned threads = Kernels::value.partition_block_threads;

@@ -18,6 +18,7 @@
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/flagged_slot.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/resident_blocks.cuh"
 #include "warpfold/gpu/core/target.hpp"
 #include "warpfold/gpu/core/vector_load.cuh"
 #include "warpfold/gpu/reduce/fold_ordered.cuh"
@@ -83,19 +84,10 @@ __device__ A fold_strided(const In& in, std::uint64_t n, const Map& map, const O
 template <class Kernels, class Op>
 inline constexpr unsigned resident_blocks_v = is_commutative_v<Op> ? Kernels::value.resident_blocks
                                                                    : (Kernels::value.resident_blocks + 1) / 2;
-// The same as a bound of registers: no more than a multiprocessor has threads for, of which ptxas would warn. That of
-// compute capability 7.5 keeps all, as its PTX serves later devices.
-template <class Kernels, class Op>
-inline constexpr unsigned bounded_blocks_v =
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    std::clamp(tuning::threads_of_multiprocessor(__CUDA_ARCH__ / 10) / Kernels::value.max_block_threads, 1u,
-               resident_blocks_v<Kernels, Op>);
-#else
-    resident_blocks_v<Kernels, Op>;
-#endif
 
 template <class Kernels, class A, bool Many, class In, class Count, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(Kernels::value.max_block_threads, bounded_blocks_v<Kernels, Op>)
+__global__ void __launch_bounds__(Kernels::value.max_block_threads,
+                                  bounded_blocks_v<Kernels::value.max_block_threads, resident_blocks_v<Kernels, Op>>)
     reduce_kernel(In in, Count count, Map map, Op op, Result result, Out out, flagged_slot<A>* slots,
                   unsigned loads_in_flight) {
     __shared__ block::reduce_storage<A> storage;
