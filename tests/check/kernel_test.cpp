@@ -31,6 +31,22 @@ TEST_F(Check, WarpsWithoutBarrier) {
     expect_none(exchange(32, "barrier.sync 3;"), {.block = {256}}, {out}, shared_array);
 }
 
+// As Numba's kernels have them. The second round meets patterns of addresses that the first one has left.
+TEST_F(Check, SharedAddressesOf64Bits) {
+    const std::uint64_t out = zeros(4 * 256);
+    const auto round = [](const std::string& order) {
+        return "cvt.u64.u32 %rd4, %r4; cvt.u64.u32 %rd5, %r5; st.shared.u32 [%rd4], %i;\n" + order +
+               "\nld.shared.u32 %r8, [%rd5];\n";
+    };
+    const auto body = [&](const std::string& order) {
+        return "mov.u32 %r3, 32;\n" + own_and_other + round("bar.sync 0;") + "bar.sync 0;\n" + round(order) +
+               "mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0; st.global.u32 [%rd0], %r8;";
+    };
+    EXPECT_EQ(expect_one(shared_race, body(""), {.block = {256}}, {out}, shared_array).times, 256u);
+    expect_none(body("bar.sync 0;"), {.block = {256}}, {out}, shared_array);
+    expect_one("out of bounds", "mov.u64 %rd4, 4294967296; st.shared.u32 [%rd4], 1;", {.block = {1}}, {}, shared_array);
+}
+
 TEST_F(Check, LanesWithoutSynchronisation) {
     const std::uint64_t out = zeros(4 * 256);
     const finding f = expect_one(shared_race, exchange(1, ""), {.block = {64}}, {out}, shared_array);

@@ -120,6 +120,13 @@ class Stacks(unittest.TestCase):
         self.assertEqual(stacks.read_unittest("...\nRan 3 tests in 0.1s\n\nOK\n")["failed"], 0)
         self.assertEqual(stacks.read_unittest("killed"), {"ran": 0, "skipped": 0, "failed": 0, "failures": []})
 
+    def test_modules_without_unittest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "test_a.py")
+            for text, expected in (("def test_a():\n    pass\n", False), ("class A(TestCase):\n    def test_a(self):\n        pass\n", True)):
+                file.write_text(text)
+                self.assertEqual(stacks.has_test_case(file), expected)
+
     def test_tables(self):
         module = {"seconds": 1.6, "over": True, "ran": 6, "skipped": 1, "failed": 2}
         failures = [{"test": "a", "reason": "r", "message": ""}, {"test": "b", "reason": "r", "message": ""}]

@@ -10,6 +10,7 @@
 #include "softgpu/machine/handlers/checks/stamps.hpp"
 #include "softgpu/machine/handlers/checks/valid_bits.hpp"
 #include "softgpu/machine/handlers/memory/address_pattern.hpp"
+#include "softgpu/machine/handlers/memory/lane_addresses.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -154,19 +155,14 @@ SOFTGPU_INLINE bool pass_race_pattern(const address_pattern& p, lane_mask mask, 
     return pass_apart<Verb, Global>(writes, reads, word, mask, words, v);
 }
 
-// false: the access has no known pattern, or needs check_access().
-template <access_verb Verb, bool Global>
-SOFTGPU_INLINE bool pass_pattern(const instruction* i, warp* w) {
-    using address = std::conditional_t<Global, std::uint64_t, std::uint32_t>;
+// Of lanes whose addresses `at` is short of by `offset`.
+template <access_verb Verb, bool Global, class Address>
+SOFTGPU_INLINE bool pass_pattern_at(const instruction* i, warp* w, const Address* at, Address offset) {
     const access_site& site = *i->access;
-    if (i->width[1] != sizeof(address) || site.strength != check::strength::plain) {
-        return false;
-    }
     const lane_mask mask = w->mask;
     const unsigned bytes = site.bytes;
-    const auto* const at = read<address>(w, i->a);
-    const address first = at[first_lane(mask)];
-    const address apart = at[last_lane(mask)] - first;
+    const Address first = at[first_lane(mask)];
+    const Address apart = at[last_lane(mask)] - first;
     const address_pattern& p = pattern_of(i, w, mask, apart);
     const std::uint64_t key = mask | std::uint64_t{bytes} << pattern_bytes_shift | (Global ? pattern_in_global : 0);
     if (p.key != key || bytes < 4 || !has_pattern(p, mask, at, first)) {
@@ -177,7 +173,7 @@ SOFTGPU_INLINE bool pass_pattern(const instruction* i, warp* w) {
     if (!Global && view.has_remote) [[unlikely]] {
         return false;
     }
-    const address whole = first + static_cast<address>(i->immediate);
+    const Address whole = first + offset;
     const std::uint64_t origin = Global ? whole - shadow.arena : whole;
     const std::uint64_t size = Global ? shadow.bytes : w->host->launch->shared_bytes;
     const std::uint64_t lowest = origin + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(p.low)});
@@ -210,6 +206,27 @@ SOFTGPU_INLINE bool pass_pattern(const instruction* i, warp* w) {
     }
     stamp* const reads = Global ? shadow.reads : view.shared_reads;
     return pass_race_pattern<Verb, Global>(p, mask, writes + origin / 4, reads + origin / 4, bytes, unwritten_since, v);
+}
+
+// Shared memory by addresses of 64 bits.
+template <access_verb Verb>
+__attribute__((noinline)) bool pass_wide_pattern(const instruction* i, warp* w) {
+    alignas(64) std::uint32_t at[lanes];
+    shared_addresses(at, i, w);
+    return pass_pattern_at<Verb, false>(i, w, at, std::uint32_t{0});
+}
+
+// false: the access has no known pattern, or needs check_access().
+template <access_verb Verb, bool Global>
+SOFTGPU_INLINE bool pass_pattern(const instruction* i, warp* w) {
+    using address = std::conditional_t<Global, std::uint64_t, std::uint32_t>;
+    if (i->access->strength != check::strength::plain) {
+        return false;
+    }
+    if (i->width[1] != sizeof(address)) {
+        return !Global && pass_wide_pattern<Verb>(i, w);
+    }
+    return pass_pattern_at<Verb, Global>(i, w, read<address>(w, i->a), static_cast<address>(i->immediate));
 }
 
 } // namespace softgpu::machine::SOFTGPU_TARGET

@@ -45,21 +45,19 @@ __attribute__((noinline)) const instruction* shared_fresh(const instruction* i, 
     return i + 1;
 }
 
-template <class E, verb Verb>
-const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
+// `at` is short of the addresses by `offset`. Ends: how the handler goes on.
+template <class E, verb Verb, class Ends>
+SOFTGPU_INLINE const instruction* shared_at(const instruction* i, std::byte* frame, warp* w, const std::uint32_t* at,
+                                            std::uint32_t offset, Ends&& ends) {
     constexpr unsigned bytes = E::bytes;
-    if (i->width[1] != 4) [[unlikely]] {
-        return shared_any<E, Verb>(i, frame, w);
-    }
     const lane_mask mask = w->mask;
-    const auto* const at = read<std::uint32_t>(w, i->a);
     const std::uint32_t first = at[first_lane(mask)];
     const std::uint32_t apart = at[last_lane(mask)] - first;
     address_pattern& p = pattern_of(i, w, mask, apart);
     if (p.key != pattern_key<bytes, false>(mask) || !has_pattern(p, mask, at, first)) [[unlikely]] {
         return shared_fresh<E, Verb>(i, frame, w);
     }
-    const std::uint32_t origin = first + static_cast<std::uint32_t>(i->immediate);
+    const std::uint32_t origin = first + offset;
     const std::uint32_t lowest = origin + p.low;
     const std::uint32_t size = w->host->launch->shared_bytes;
     if ((origin & (bytes - 1)) != 0 || lowest > size || p.span > size - lowest) [[unlikely]] {
@@ -69,7 +67,24 @@ const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
         count_shared<Verb>(w, mask, cost_of<Verb, bytes>(p, mask, origin), bytes);
     }
     E::template move_pattern<Verb, true>(i, frame, w, mask, p, w->owner->shared + origin);
-    return go_on(i + 1, frame, w);
+    return ends();
+}
+
+// Addresses of 64 bits, which Numba's kernels have.
+template <class E, verb Verb>
+__attribute__((noinline)) const instruction* shared_wide(const instruction* i, std::byte* frame, warp* w) {
+    alignas(64) std::uint32_t at[lanes];
+    shared_addresses(at, i, w);
+    return shared_at<E, Verb>(i, frame, w, at, 0, [i] { return i + 1; });
+}
+
+template <class E, verb Verb>
+const instruction* shared(const instruction* i, std::byte* frame, warp* w) {
+    if (i->width[1] != 4) [[unlikely]] {
+        return shared_wide<E, Verb>(i, frame, w);
+    }
+    return shared_at<E, Verb>(i, frame, w, read<std::uint32_t>(w, i->a), static_cast<std::uint32_t>(i->immediate),
+                              [=] { return go_on(i + 1, frame, w); });
 }
 
 } // namespace

@@ -54,6 +54,15 @@ lane_mask gathered(const warp* w, lane_mask members, const instruction* at, bool
     return ((members & w->live) & ~here) == 0 ? here : 0;
 }
 
+// The whole warp is here, and every lane names all: nothing can be missing.
+bool is_whole(const warp* w, const std::uint32_t* members) {
+    lane_mask by_all = w->mask;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+        by_all &= members[lane];
+    }
+    return by_all == all_lanes;
+}
+
 // A shuffle's lanes read from lanes that are there.
 void check_shuffle(const instruction* i, std::byte* frame, warp* w, const std::uint32_t* members, lane_mask here) {
     const std::uint32_t* const by = words(frame, w, i->b);
@@ -101,9 +110,14 @@ void check_shuffle(const instruction* i, std::byte* frame, warp* w, const std::u
 
 const instruction* check_warp_sync(const instruction* i, std::byte* frame, warp* w) {
     const std::uint32_t* const members = words(frame, w, i->e);
+    check::block_clock& clock = w->owner->checks->clock;
+    if (is_whole(w, members)) {
+        w->passed = 0;
+        clock.synchronize_warp(w->index, all_lanes, true);
+        return i + 1;
+    }
     static_cast<void>(members_of_first(w, members, i)); // who stays here looks at the meeting, the others come again
     const lane_mask first = members[std::countr_zero(w->mask)];
-    check::block_clock& clock = w->owner->checks->clock;
     lane_mask differ = 0;
     each_lane(w->mask, [&](unsigned l) { differ |= members[l] ^ first; });
     const bool same_place = static_cast<warp_sync>(i->more) != warp_sync::barrier;

@@ -155,9 +155,9 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 // Turn by turn, the lanes of the mask load an element, add the turn's number to each word, and store it back; what was
-// loaded goes to the output. p0: output, p1: offsets, p2: masks, p3: memory, p4: turns.
-std::string body_of(const access_text& a, bool shared) {
-    const std::string at = shared ? "%r10" : "%rd10";
+// loaded goes to the output. p0: output, p1: offsets, p2: masks, p3: memory, p4: turns. wide: addresses of 64 bits.
+std::string body_of(const access_text& a, bool shared, bool wide) {
+    const std::string at = wide ? "%rd10" : "%r10";
     std::string text;
     if (shared) {
         text +=
@@ -173,6 +173,7 @@ std::string body_of(const access_text& a, bool shared) {
             "shr.u32 %r5, %r5, %i; and.b32 %r5, %r5, 1; setp.eq.u32 %q0, %r5, 0; @%q0 bra NEXT;\n";
     text +=
         shared ? "mov.u32 %r10, s; add.u32 %r10, %r10, %r4;\n" : "cvt.u64.u32 %rd10, %r4; add.u64 %rd10, %rd10, %p3;\n";
+    text += shared && wide ? "cvt.u64.u32 %rd10, %r10;\n" : "";
     text += "mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0; mov.u32 %r23, 0;\n";
     text += replaced(replaced(a.load, "SPACE", shared ? "shared" : "global"), "AT", at) + "\n";
     text += "st.global.u32 [%rd3], %r20; st.global.u32 [%rd3+4], %r21; st.global.u32 [%rd3+8], %r22;\n"
@@ -184,7 +185,7 @@ std::string body_of(const access_text& a, bool shared) {
     return text;
 }
 
-void check_turns(const access_text& a, bool shared, unsigned seed) {
+void check_turns(const access_text& a, bool shared, bool wide, unsigned seed) {
     const std::vector<turn> all = turns(a.bytes, seed);
     std::vector<std::uint8_t> memory(memory_bytes);
     for (std::size_t k = 0; k < memory.size(); ++k) {
@@ -202,7 +203,7 @@ void check_turns(const access_text& a, bool shared, unsigned seed) {
         table.insert(table.end(), t.offset.begin(), t.offset.end());
         masks.push_back(t.mask);
     }
-    program p(kernel(body_of(a, shared)));
+    program p(kernel(body_of(a, shared, wide)));
     const std::uint64_t out = p.buffer<std::uint32_t>(all.size() * 128);
     const observe::counters c = p.run({}, {out, p.buffer(table), p.buffer(masks), p.buffer(memory), all.size()}).total;
 
@@ -254,13 +255,14 @@ void check_turns(const access_text& a, bool shared, unsigned seed) {
 
 TEST(Patterns, ChangeFromTurnToTurnInSharedMemory) {
     for (const access_text& a : accesses) {
-        check_turns(a, true, 11 + a.bytes);
+        check_turns(a, true, false, 11 + a.bytes);
+        check_turns(a, true, true, 17 + a.bytes);
     }
 }
 
 TEST(Patterns, ChangeFromTurnToTurnInGlobalMemory) {
     for (const access_text& a : accesses) {
-        check_turns(a, false, 29 + a.bytes);
+        check_turns(a, false, true, 29 + a.bytes);
     }
 }
 
@@ -288,6 +290,13 @@ TEST(Patterns, AFaultAfterManyRightAccesses) {
         "add.u32 %r1, %r1, %r2;" +
         replaced(walk, "OP", "shl.b32 %r3, %r9, 5; add.u32 %r3, %r3, %r1; st.shared.u32 [%r3], %r9;");
     ends_with(shared, 40, machine::fault_kind::illegal_address);
+    const std::string wide = replaced(shared, "st.shared.u32 [%r3]", "cvt.u64.u32 %rd3, %r3; st.shared.u32 [%rd3]");
+    ends_with(wide, 40, machine::fault_kind::illegal_address);
+    const std::string beyond = // the right offset, 2^32 too far
+        replaced(wide, "st.shared.u32 [%rd3]",
+                 "setp.gt.u32 %q1, %r9, 36; @%q1 sub.u64 %rd3, %rd3, 640; @%q1 add.u64 %rd3, %rd3, 4294967296;"
+                 "st.shared.u32 [%rd3]");
+    ends_with(beyond, 40, machine::fault_kind::illegal_address);
     const std::string halves =
         "cvt.u32.u64 %r8, %p1; mul.wide.u32 %rd1, %i, 40; add.u64 %rd1, %rd1, %p0;" + // 40 bytes a lane
         replaced(walk, "OP", "cvt.u64.u32 %rd2, %r9; add.u64 %rd3, %rd1, %rd2; ld.global.s16 %r10, [%rd3+2];");
