@@ -2,6 +2,8 @@
 // What a launch's global accesses do to a card's caches: L1 for each block, L2 for the device.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
@@ -53,7 +55,7 @@ struct l2_slices {
 // One access behind L1.
 struct l2_access {
     std::uint64_t line = 0;
-    std::uint32_t passes = 0;
+    std::uint32_t passes = 0; // of an atomic; of stores that go together, how many
     std::uint8_t sectors = 0; // mask
     machine::touch how = machine::touch::load;
     std::uint16_t by =
@@ -125,18 +127,28 @@ public:
     void passed_barrier() {
         has_barrier_ = true;
         last_passes_.clear();
+        joined_.clear();
     }
     // Hands on what waits. `loads` and `l1_hits` of the result are the block's.
     [[nodiscard]] traffic ended();
 
 private:
+    static constexpr std::size_t joined_lines = 4;
     static constexpr std::uint64_t local_space = 1ull << 58; // above all lines of global memory
 
     static const std::vector<host_lines>& none() {
         static const std::vector<host_lines> empty;
         return empty;
     }
+    // The last lines that a warp stored to, one store after the other, as places in `waiting_`; the oldest one goes.
+    struct stored_lines {
+        std::array<std::size_t, joined_lines> at{};
+        std::size_t count = 0;
+    };
+
     void pass_on(const l2_access& a);
+    // Whether a store goes to L2 with an earlier one. If not, later ones may go with it.
+    bool joins(std::uint32_t warp, std::uint64_t line, unsigned sectors);
     // Blocks that are neighbours may be on either half of the multiprocessors.
     [[nodiscard]] std::uint16_t by(std::uint32_t warp) const {
         const std::uint64_t side = place_ * 0x9E3779B97F4A7C15ull >> 63;
@@ -149,6 +161,7 @@ private:
     std::uint64_t local_;
     std::uint64_t place_;
     std::vector<l2_access> waiting_;
+    std::vector<stored_lines> joined_; // by warp
     bool has_barrier_ = false;
     std::unordered_map<std::size_t, std::uint64_t> last_passes_; // of atomics since the last barrier, by slice
     traffic own_;

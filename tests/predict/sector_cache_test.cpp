@@ -287,6 +287,53 @@ TEST(Traffic, LoadsOfWhatWasStoredTakeTheirTurnsInTheSlice) {
     EXPECT_DOUBLE_EQ(cycles({touch::store, touch::load}), 0.125 + 0.25);
 }
 
+// Four lanes' words of each line by four stores, as one vector of each lane would have them.
+TEST(Traffic, StoresOfAWarpToTheSameLinesGoTogether) {
+    for (const std::uint64_t lines : {1u, 4u, 5u, 8u}) {
+        device_l2 l2(1 << 20, 32, {.bytes = 512, .store = 0.125});
+        l2.begin();
+        block_l1 l1(l2, 0);
+        for (unsigned word = 0; word < 4; ++word) {
+            for (std::uint64_t line = 0; line < lines; ++line) {
+                l1.touched(7, line, 1u << word, 0, touch::store);
+            }
+        }
+        static_cast<void>(l1.ended());
+        const bool together = lines <= 4;
+        EXPECT_EQ(l2.cold().l2_store_requests, together ? lines : 4 * lines) << lines;
+        EXPECT_EQ(l2.cold().l2_writes, 4 * lines) << lines;
+        EXPECT_EQ(l2.cold().l2_requests, l2.cold().l2_store_requests) << lines;
+        EXPECT_DOUBLE_EQ(l2.cold().slice_cycles, 0.125 * 4 * static_cast<double>(std::min<std::uint64_t>(lines, 4)))
+            << lines; // slice_stores is of stores before they are joined; four lines are in one slice
+    }
+}
+
+// What is stored again goes together as well, but not past another access of the warp, a barrier, or with another warp.
+TEST(Traffic, StoresGoTogetherUntilTheWarpDoesSomethingElse) {
+    const auto requests = [](auto between) {
+        device_l2 l2(1 << 20, 32);
+        l2.begin();
+        block_l1 l1(l2, 0);
+        l1.touched(0, 5, 0b0011, 0, touch::store);
+        between(l1);
+        l1.touched(0, 5, 0b0110, 0, touch::store);
+        static_cast<void>(l1.ended());
+        return l2.cold().l2_store_requests;
+    };
+    EXPECT_EQ(requests([](block_l1&) {}), 1u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(1, 9, 1, 0, touch::load); }), 1u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(0, 9, 1, 0, touch::load); }), 2u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(0, 9, 1, 1, touch::atomic); }), 2u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.passed_barrier(); }), 2u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(1, 5, 1, 0, touch::store); }), 2u);
+    EXPECT_EQ(requests([](block_l1& l1) {
+                  for (std::uint64_t line = 100; line < 100 + 5000; ++line) { // more than wait for L2
+                      l1.touched(1, line, 1, 0, touch::load);
+                  }
+              }),
+              2u);
+}
+
 TEST(Traffic, StoresAndLoadsPastL1LeaveItAlone) {
     device_l2 l2(1 << 20, 32);
     l2.begin();
