@@ -176,7 +176,7 @@ void block_l1::touched(std::uint32_t warp, std::uint64_t line, unsigned sectors,
         cache_.drop(line, sectors);
     }
     if (how == touch::store) {
-        if (joins(warp, line, sectors)) {
+        if (joins_stores_ && joins(warp, line, sectors)) {
             return;
         }
         passes = 1;

@@ -115,11 +115,16 @@ private:
 // One block's share of its multiprocessor's L1, empty at first.
 class block_l1 {
 public:
-    // `bytes` 0: loads go past it. `host` outlives it. `place`: of the block among those that are on the device at once, whose
+    // `bytes` 0: loads go past it, and stores go to L2 one by one. `host` outlives it. `place`: of the block among those that are on the device at once, whose
     // local memory lies apart.
     block_l1(device_l2& behind, std::uint64_t bytes, const std::vector<host_lines>& host = none(),
              std::uint64_t place = 0)
-        : behind_(behind), cache_(bytes), host_(host), local_(local_space | place << 32), place_(place) {}
+        : behind_(behind),
+          cache_(bytes),
+          joins_stores_(bytes != 0),
+          host_(host),
+          local_(local_space | place << 32),
+          place_(place) {}
 
     void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, machine::touch how);
     // Local memory: a store stays in L1 and goes to L2 as well.
@@ -157,6 +162,7 @@ private:
 
     device_l2& behind_;
     sector_cache cache_;
+    bool joins_stores_;
     const std::vector<host_lines>& host_;
     std::uint64_t local_;
     std::uint64_t place_;

@@ -292,7 +292,7 @@ TEST(Traffic, StoresOfAWarpToTheSameLinesGoTogether) {
     for (const std::uint64_t lines : {1u, 4u, 5u, 8u}) {
         device_l2 l2(1 << 20, 32, {.bytes = 512, .store = 0.125});
         l2.begin();
-        block_l1 l1(l2, 0);
+        block_l1 l1(l2, 1 << 14);
         for (unsigned word = 0; word < 4; ++word) {
             for (std::uint64_t line = 0; line < lines; ++line) {
                 l1.touched(7, line, 1u << word, 0, touch::store);
@@ -310,10 +310,10 @@ TEST(Traffic, StoresOfAWarpToTheSameLinesGoTogether) {
 
 // What is stored again goes together as well, but not past another access of the warp, a barrier, or with another warp.
 TEST(Traffic, StoresGoTogetherUntilTheWarpDoesSomethingElse) {
-    const auto requests = [](auto between) {
+    const auto requests = [](auto between, std::uint64_t bytes = 1 << 14) {
         device_l2 l2(1 << 20, 32);
         l2.begin();
-        block_l1 l1(l2, 0);
+        block_l1 l1(l2, bytes);
         l1.touched(0, 5, 0b0011, 0, touch::store);
         between(l1);
         l1.touched(0, 5, 0b0110, 0, touch::store);
@@ -326,6 +326,7 @@ TEST(Traffic, StoresGoTogetherUntilTheWarpDoesSomethingElse) {
     EXPECT_EQ(requests([](block_l1& l1) { l1.touched(0, 9, 1, 1, touch::atomic); }), 2u);
     EXPECT_EQ(requests([](block_l1& l1) { l1.passed_barrier(); }), 2u);
     EXPECT_EQ(requests([](block_l1& l1) { l1.touched(1, 5, 1, 0, touch::store); }), 2u);
+    EXPECT_EQ(requests([](block_l1& /*l1*/) {}, 0), 2u); // no L1
     EXPECT_EQ(requests([](block_l1& l1) {
                   for (std::uint64_t line = 100; line < 100 + 5000; ++line) { // more than wait for L2
                       l1.touched(1, line, 1, 0, touch::load);
