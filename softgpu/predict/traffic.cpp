@@ -134,20 +134,29 @@ inline void block_l1::pass_on(const l2_access& a) {
     }
 }
 
-bool block_l1::joins(std::uint32_t warp, std::uint64_t line, unsigned sectors) {
+bool block_l1::joins(std::uint32_t warp, std::uint64_t line, unsigned sectors, bool begins) {
     if (joined_.size() <= warp) {
         joined_.resize(warp + 1);
     }
-    stored_lines& last = joined_[warp];
-    for (std::size_t k = 0; k < std::min(last.count, joined_lines); ++k) {
-        if (l2_access& earlier = waiting_[last.at[k]]; earlier.line == line) {
+    stored_lines& now = joined_[warp].now;
+    stored_lines& before = joined_[warp].before;
+    if (begins) {
+        before = now;
+        now.count = 0;
+    }
+    std::size_t place = waiting_.size();
+    for (std::size_t k = 0; before.count <= joined_lines && k < before.count; ++k) {
+        if (l2_access& earlier = waiting_[before.at[k]]; earlier.line == line) {
             earlier.sectors = static_cast<std::uint8_t>(earlier.sectors | sectors);
             ++earlier.passes;
-            return true;
+            place = before.at[k];
         }
     }
-    last.at[last.count++ % joined_lines] = waiting_.size();
-    return false;
+    if (now.count < joined_lines) {
+        now.at[now.count] = place;
+    }
+    ++now.count;
+    return place != waiting_.size();
 }
 
 void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how) {
@@ -176,12 +185,12 @@ void block_l1::touched(std::uint32_t warp, std::uint64_t line, unsigned sectors,
         cache_.drop(line, sectors);
     }
     if (how == touch::store) {
-        if (joins_stores_ && joins(warp, line, sectors)) {
+        if (joins_stores_ && joins(warp, line, sectors, passes != 0)) {
             return;
         }
         passes = 1;
     } else if (warp < joined_.size()) {
-        joined_[warp].count = 0;
+        joined_[warp] = {};
     }
     if (missed != 0) {
         pass_on({line, passes, static_cast<std::uint8_t>(missed), how, by(warp)});

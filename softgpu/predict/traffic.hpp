@@ -145,15 +145,18 @@ private:
         static const std::vector<host_lines> empty;
         return empty;
     }
-    // The last lines that a warp stored to, one store after the other, as places in `waiting_`; the oldest one goes.
+    // What a store of a warp stored to, as places in `waiting_`; of more than joined_lines the first ones.
     struct stored_lines {
         std::array<std::size_t, joined_lines> at{};
         std::size_t count = 0;
     };
+    struct stores_of_warp {
+        stored_lines before, now;
+    };
 
     void pass_on(const l2_access& a);
-    // Whether a store goes to L2 with an earlier one. If not, later ones may go with it.
-    bool joins(std::uint32_t warp, std::uint64_t line, unsigned sectors);
+    // Whether a line of a store goes to L2 with the warp's store before. `begins`: the store's first line.
+    bool joins(std::uint32_t warp, std::uint64_t line, unsigned sectors, bool begins);
     // Blocks that are neighbours may be on either half of the multiprocessors.
     [[nodiscard]] std::uint16_t by(std::uint32_t warp) const {
         const std::uint64_t side = place_ * 0x9E3779B97F4A7C15ull >> 63;
@@ -167,7 +170,7 @@ private:
     std::uint64_t local_;
     std::uint64_t place_;
     std::vector<l2_access> waiting_;
-    std::vector<stored_lines> joined_; // by warp
+    std::vector<stores_of_warp> joined_; // by warp
     bool has_barrier_ = false;
     std::unordered_map<std::size_t, std::uint64_t> last_passes_; // of atomics since the last barrier, by slice
     traffic own_;

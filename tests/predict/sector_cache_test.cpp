@@ -295,7 +295,7 @@ TEST(Traffic, StoresOfAWarpToTheSameLinesGoTogether) {
         block_l1 l1(l2, 1 << 14);
         for (unsigned word = 0; word < 4; ++word) {
             for (std::uint64_t line = 0; line < lines; ++line) {
-                l1.touched(7, line, 1u << word, 0, touch::store);
+                l1.touched(7, line, 1u << word, line == 0 ? 1 : 0, touch::store);
             }
         }
         static_cast<void>(l1.ended());
@@ -314,9 +314,9 @@ TEST(Traffic, StoresGoTogetherUntilTheWarpDoesSomethingElse) {
         device_l2 l2(1 << 20, 32);
         l2.begin();
         block_l1 l1(l2, bytes);
-        l1.touched(0, 5, 0b0011, 0, touch::store);
+        l1.touched(0, 5, 0b0011, 1, touch::store);
         between(l1);
-        l1.touched(0, 5, 0b0110, 0, touch::store);
+        l1.touched(0, 5, 0b0110, 1, touch::store);
         static_cast<void>(l1.ended());
         return l2.cold().l2_store_requests;
     };
@@ -325,8 +325,9 @@ TEST(Traffic, StoresGoTogetherUntilTheWarpDoesSomethingElse) {
     EXPECT_EQ(requests([](block_l1& l1) { l1.touched(0, 9, 1, 0, touch::load); }), 2u);
     EXPECT_EQ(requests([](block_l1& l1) { l1.touched(0, 9, 1, 1, touch::atomic); }), 2u);
     EXPECT_EQ(requests([](block_l1& l1) { l1.passed_barrier(); }), 2u);
-    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(1, 5, 1, 0, touch::store); }), 2u);
-    EXPECT_EQ(requests([](block_l1& /*l1*/) {}, 0), 2u); // no L1
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(1, 5, 1, 1, touch::store); }), 2u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(0, 9, 1, 1, touch::store); }), 3u); // two arrays by turns
+    EXPECT_EQ(requests([](block_l1& /*l1*/) {}, 0), 2u);                                 // no L1
     EXPECT_EQ(requests([](block_l1& l1) {
                   for (std::uint64_t line = 100; line < 100 + 5000; ++line) { // more than wait for L2
                       l1.touched(1, line, 1, 0, touch::load);

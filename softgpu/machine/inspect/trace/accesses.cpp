@@ -38,7 +38,8 @@ void tell_run(block_trace& to, std::uint32_t warp, std::uint64_t begin, std::uin
     for (std::uint64_t at = begin; at < end;) {
         const std::uint64_t next = std::min(end, (at / line_bytes + 1) * line_bytes);
         const auto count = static_cast<unsigned>((next - 1) / sector_bytes - at / sector_bytes + 1);
-        to.touched(warp, at / line_bytes, sectors_between(at, next - 1), count, how, by_lanes);
+        const unsigned passes = how == touch::atomic || at == begin ? count : 0;
+        to.touched(warp, at / line_bytes, sectors_between(at, next - 1), passes, how, by_lanes);
         at = next;
     }
 }
@@ -119,7 +120,7 @@ void tell_lanes(block_trace& to, std::uint32_t warp, const std::uint64_t* at, la
     const touched_lines& lines = lines_of(from_origin, bytes);
     for (unsigned k = 0; k < lines.count; ++k) {
         to.touched(warp, origin / line_bytes + static_cast<std::uint64_t>(std::int64_t{lines.line[k]}),
-                   lines.sectors[k], 0, how, by_lanes);
+                   lines.sectors[k], k == 0 ? 1 : 0, how, by_lanes);
     }
 }
 
