@@ -28,7 +28,8 @@ public:
     virtual ~block_trace() = default;
     // An access of the block's warp to 128 bytes of global memory: `line` is the address over 128, `sectors` a mask of its four
     // sectors.
-    // `passes`, of atomics: the most lanes that meet at one address of a sector, summed over its sectors. `by_lanes`:
+    // `passes`, of atomics: the most lanes that meet at one address of a sector, summed over its sectors; of loads and stores:
+    // 0 for the lines behind an access's first one. `by_lanes`:
     // touched_by_lanes() has told it.
     virtual void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, touch how,
                          bool by_lanes) = 0;

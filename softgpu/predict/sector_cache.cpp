@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace softgpu::predict {
 
@@ -29,15 +30,17 @@ inline std::size_t sector_cache::place_of(std::uint64_t line) const noexcept {
 }
 
 inline std::size_t sector_cache::way_of(const set& s, std::uint64_t line) noexcept {
-    const std::uint16_t tag = tag_of(line);
-    unsigned candidates = 0; // lines of one tag
-    for (std::size_t way = 0; way < ways; ++way) {
-        candidates |= s.tags[way] == tag ? 1u << way : 0;
-    }
-    for (; candidates != 0; candidates &= candidates - 1) {
-        const auto way = static_cast<std::size_t>(std::countr_zero(candidates));
-        if (s.entries[way].line == line) {
-            return way;
+    constexpr std::uint64_t ones = 0x0001'0001'0001'0001;
+    std::uint64_t four[ways / 4];
+    std::memcpy(four, s.tags.data(), sizeof four);
+    for (std::size_t k = 0; k < ways / 4; ++k) {
+        const std::uint64_t differs = four[k] ^ tag_of(line) * ones;
+        // The first tag that is equal has its highest bit here; behind it others may.
+        for (std::uint64_t equal = (differs - ones) & ~differs & ones << 15; equal != 0; equal &= equal - 1) {
+            const std::size_t way = 4 * k + static_cast<std::size_t>(std::countr_zero(equal)) / 16;
+            if (s.entries[way].line == line) {
+                return way;
+            }
         }
     }
     return ways;
@@ -67,13 +70,21 @@ inline sector_cache::outcome sector_cache::use(sectors_of_line& here, unsigned s
     return {.hits = hits, .late = late, .fetched = fetched, .written = 0, .changed = changed};
 }
 
+template <bool Both>
 sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, unsigned dirty, std::uint16_t by) {
     if (sets_.empty()) {
         const outcome o{.hits = 0, .late = 0, .fetched = sectors, .written = sectors_in(dirty), .changed = 0};
         return {o, o};
     }
     set& here = sets_[place_of(line)];
-    if (here.launch != launch_) {
+    if constexpr (!Both) { // most reads of L1 are of the set's last line
+        const sectors_of_line& last = here.entries[here.order >> 60].kept;
+        if (here.entries[here.order >> 60].line == line && dirty == 0 && (sectors & ~last.valid) == 0 &&
+            (sectors & (last.along | last.changed)) == 0) {
+            return {.kept = {.hits = sectors}, .fresh = {}};
+        }
+    }
+    if (Both && here.launch != launch_) {
         here.launch = launch_;
         for (entry& e : here.entries) {
             e.fresh = {};
@@ -93,12 +104,15 @@ sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, 
     here.order = moved_up(here.order, way);
     entry& e = here.entries[way];
     const bool is_own = e.by == by;
-    outcomes o{use(e.kept, sectors, dirty, is_own), use(e.fresh, sectors, dirty, is_own)};
+    outcomes o{use(e.kept, sectors, dirty, is_own), Both ? use(e.fresh, sectors, dirty, is_own) : outcome{}};
     o.kept.written = written;
     o.fresh.written = fresh_written;
     e.by = (o.kept.fetched | o.fresh.fetched) != 0 ? by : e.by;
     return o;
 }
+
+template sector_cache::outcomes sector_cache::find<false>(std::uint64_t, unsigned, unsigned, std::uint16_t);
+template sector_cache::outcomes sector_cache::find<true>(std::uint64_t, unsigned, unsigned, std::uint16_t);
 
 void sector_cache::drop(std::uint64_t line, unsigned sectors) {
     if (sets_.empty()) {

@@ -27,8 +27,10 @@ public:
         unsigned changed = 0; // of a read, as a mask: sectors that were stored to since they were last read
     };
     // Looks for the sectors (a mask of four) and keeps them from now on. `by`: who asks.
-    outcome read(std::uint64_t line, unsigned sectors, std::uint16_t by = 0) { return find(line, sectors, 0, by).kept; }
-    outcome write(std::uint64_t line, unsigned sectors) { return find(line, sectors, sectors, 0).kept; }
+    outcome read(std::uint64_t line, unsigned sectors, std::uint16_t by = 0) {
+        return find<false>(line, sectors, 0, by).kept;
+    }
+    outcome write(std::uint64_t line, unsigned sectors) { return find<false>(line, sectors, sectors, 0).kept; }
 
     // The same for two caches at once: this one, and one that was empty at the last begin(). Of each set the second has the
     // lines used since then; the least recently used one goes first, so these are the last to go here.
@@ -37,8 +39,10 @@ public:
         outcome fresh;
     };
     void begin() noexcept { ++launch_; }
-    outcomes read_both(std::uint64_t line, unsigned sectors, std::uint16_t by) { return find(line, sectors, 0, by); }
-    outcomes write_both(std::uint64_t line, unsigned sectors) { return find(line, sectors, sectors, 0); }
+    outcomes read_both(std::uint64_t line, unsigned sectors, std::uint16_t by) {
+        return find<true>(line, sectors, 0, by);
+    }
+    outcomes write_both(std::uint64_t line, unsigned sectors) { return find<true>(line, sectors, sectors, 0); }
 
     // Sectors that are there leave, as L1 does with what is stored to.
     void drop(std::uint64_t line, unsigned sectors);
@@ -76,6 +80,8 @@ private:
         return tags;
     }
 
+    // Both: `fresh` of the result is the second cache's.
+    template <bool Both>
     outcomes find(std::uint64_t line, unsigned sectors, unsigned dirty, std::uint16_t by);
     [[nodiscard]] outcome use(sectors_of_line& here, unsigned sectors, unsigned dirty, bool is_own) const noexcept;
     [[nodiscard]] unsigned fetched_for(unsigned missed, unsigned valid, bool reads) const noexcept;

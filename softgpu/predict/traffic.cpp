@@ -75,7 +75,7 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
 inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
     double& here = slice_cycles_[slice_of(a.line)];
     switch (a.how) {
-    case touch::store: here += slices_.store; break;
+    case touch::store: here += slices_.store * a.passes; break;
     case touch::atomic: here += slices_.atomic * a.passes; break;
     case touch::load_past_l1: here += changed != 0 ? slices_.changed : slices_.load; break;
     case touch::load: here += slices_.load; break;
@@ -130,14 +130,40 @@ inline void block_l1::pass_on(const l2_access& a) {
     if (waiting_.size() == most_waiting) {
         behind_.take(waiting_);
         waiting_.clear();
+        joined_.clear();
     }
+}
+
+bool block_l1::joins(std::uint32_t warp, std::uint64_t line, unsigned sectors, bool begins) {
+    if (joined_.size() <= warp) {
+        joined_.resize(warp + 1);
+    }
+    stored_lines& now = joined_[warp].now;
+    stored_lines& before = joined_[warp].before;
+    if (begins) {
+        before = now;
+        now.count = 0;
+    }
+    std::size_t place = waiting_.size();
+    for (std::size_t k = 0; before.count <= joined_lines && k < before.count; ++k) {
+        if (l2_access& earlier = waiting_[before.at[k]]; earlier.line == line) {
+            earlier.sectors = static_cast<std::uint8_t>(earlier.sectors | sectors);
+            ++earlier.passes;
+            place = before.at[k];
+        }
+    }
+    if (now.count < joined_lines) {
+        now.at[now.count] = place;
+    }
+    ++now.count;
+    return place != waiting_.size();
 }
 
 void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how) {
     const std::uint64_t whole = local_ | std::uint64_t{warp} << 22 | line;
     const unsigned hits = cache_.read(whole, sectors).hits;
     if (const unsigned missed = how == touch::store ? sectors : sectors & ~hits; missed != 0) {
-        pass_on({whole, 0, static_cast<std::uint8_t>(missed), how, by(warp)});
+        pass_on({whole, 1, static_cast<std::uint8_t>(missed), how, by(warp)});
     }
 }
 
@@ -157,6 +183,14 @@ void block_l1::touched(std::uint32_t warp, std::uint64_t line, unsigned sectors,
         }
     } else {
         cache_.drop(line, sectors);
+    }
+    if (how == touch::store) {
+        if (joins_stores_ && joins(warp, line, sectors, passes != 0)) {
+            return;
+        }
+        passes = 1;
+    } else if (warp < joined_.size()) {
+        joined_[warp] = {};
     }
     if (missed != 0) {
         pass_on({line, passes, static_cast<std::uint8_t>(missed), how, by(warp)});

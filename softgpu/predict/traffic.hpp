@@ -2,6 +2,8 @@
 // What a launch's global accesses do to a card's caches: L1 for each block, L2 for the device.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
@@ -53,7 +55,7 @@ struct l2_slices {
 // One access behind L1.
 struct l2_access {
     std::uint64_t line = 0;
-    std::uint32_t passes = 0;
+    std::uint32_t passes = 0; // of an atomic; of stores that go together, how many
     std::uint8_t sectors = 0; // mask
     machine::touch how = machine::touch::load;
     std::uint16_t by =
@@ -113,11 +115,16 @@ private:
 // One block's share of its multiprocessor's L1, empty at first.
 class block_l1 {
 public:
-    // `bytes` 0: loads go past it. `host` outlives it. `place`: of the block among those that are on the device at once, whose
+    // `bytes` 0: loads go past it, and stores go to L2 one by one. `host` outlives it. `place`: of the block among those that are on the device at once, whose
     // local memory lies apart.
     block_l1(device_l2& behind, std::uint64_t bytes, const std::vector<host_lines>& host = none(),
              std::uint64_t place = 0)
-        : behind_(behind), cache_(bytes), host_(host), local_(local_space | place << 32), place_(place) {}
+        : behind_(behind),
+          cache_(bytes),
+          joins_stores_(bytes != 0),
+          host_(host),
+          local_(local_space | place << 32),
+          place_(place) {}
 
     void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, machine::touch how);
     // Local memory: a store stays in L1 and goes to L2 as well.
@@ -125,18 +132,31 @@ public:
     void passed_barrier() {
         has_barrier_ = true;
         last_passes_.clear();
+        joined_.clear();
     }
     // Hands on what waits. `loads` and `l1_hits` of the result are the block's.
     [[nodiscard]] traffic ended();
 
 private:
+    static constexpr std::size_t joined_lines = 4;
     static constexpr std::uint64_t local_space = 1ull << 58; // above all lines of global memory
 
     static const std::vector<host_lines>& none() {
         static const std::vector<host_lines> empty;
         return empty;
     }
+    // What a store of a warp stored to, as places in `waiting_`; of more than joined_lines the first ones.
+    struct stored_lines {
+        std::array<std::size_t, joined_lines> at{};
+        std::size_t count = 0;
+    };
+    struct stores_of_warp {
+        stored_lines before, now;
+    };
+
     void pass_on(const l2_access& a);
+    // Whether a line of a store goes to L2 with the warp's store before. `begins`: the store's first line.
+    bool joins(std::uint32_t warp, std::uint64_t line, unsigned sectors, bool begins);
     // Blocks that are neighbours may be on either half of the multiprocessors.
     [[nodiscard]] std::uint16_t by(std::uint32_t warp) const {
         const std::uint64_t side = place_ * 0x9E3779B97F4A7C15ull >> 63;
@@ -145,10 +165,12 @@ private:
 
     device_l2& behind_;
     sector_cache cache_;
+    bool joins_stores_;
     const std::vector<host_lines>& host_;
     std::uint64_t local_;
     std::uint64_t place_;
     std::vector<l2_access> waiting_;
+    std::vector<stores_of_warp> joined_; // by warp
     bool has_barrier_ = false;
     std::unordered_map<std::size_t, std::uint64_t> last_passes_; // of atomics since the last barrier, by slice
     traffic own_;

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+// What accesses do to the caches of a block and of the device.
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "softgpu/predict/traffic.hpp"
+
+namespace softgpu::predict {
+namespace {
+
+using machine::touch;
+
+TEST(Traffic, WarmKeepsWhatTheLaunchBeforeHasRead) {
+    device_l2 l2(1 << 20, 32);
+    for (int launch = 0; launch < 2; ++launch) {
+        l2.begin();
+        block_l1 l1(l2, 1 << 14);
+        for (int twice = 0; twice < 2; ++twice) {
+            for (std::uint64_t line = 0; line < 100; ++line) {
+                l1.touched(0, line, 0b1111, 0, touch::load);
+            }
+        }
+        const traffic own = l1.ended();
+        EXPECT_EQ(own.loads, 800u);
+        EXPECT_EQ(own.l1_hits, 400u);
+        EXPECT_EQ(l2.cold().dram_reads, 400u);
+        EXPECT_EQ(l2.warm().dram_reads, launch == 0 ? 400u : 0u);
+        EXPECT_EQ(l2.warm().l2_read_hits, launch == 0 ? 0u : 400u);
+    }
+}
+
+std::vector<l2_access> loads_of(std::uint64_t lines, std::uint16_t by) {
+    std::vector<l2_access> all;
+    for (std::uint64_t line = 0; line < lines; ++line) {
+        all.push_back({line, 0, 0b1111, touch::load, by});
+    }
+    return all;
+}
+
+// Multiprocessors of each partition load the same lines: half of them are at home in their own one.
+TEST(Traffic, APartitionKeepsCopiesOfTheOthersLines) {
+    constexpr std::uint64_t lines = 512;
+    for (const unsigned partitions : {1u, 2u}) {
+        device_l2 l2(1 << 20, 32, {.bytes = 512}, partitions);
+        l2.begin();
+        std::uint64_t at_home = 0; // in partition 1
+        for (std::uint64_t line = 0; line < lines; ++line) {
+            at_home += l2.slice_of(line) & 1;
+        }
+        const std::uint64_t elsewhere = partitions == 1 ? 0 : lines - at_home;
+        ASSERT_NEAR(static_cast<double>(at_home), 256, 64);
+        l2.take(loads_of(lines, 0));
+        EXPECT_EQ(l2.cold().dram_reads, 4 * lines);
+        EXPECT_EQ(l2.cold().l2_read_hits + l2.cold().l2_far_hits, 0u);
+        l2.take(loads_of(lines, 1));
+        EXPECT_EQ(l2.cold().l2_read_hits, 4 * (lines - elsewhere));
+        EXPECT_EQ(l2.cold().l2_far_hits, 4 * elsewhere);
+        for (const std::uint16_t by : {std::uint16_t{0}, std::uint16_t{1}}) {
+            l2.take(loads_of(lines, by)); // both have them
+        }
+        EXPECT_EQ(l2.cold().l2_read_hits, 4 * (3 * lines - elsewhere));
+        EXPECT_EQ(l2.cold().l2_far_hits, 4 * elsewhere);
+        EXPECT_EQ(l2.warm().dram_reads, 4 * lines);
+    }
+}
+
+// Half of what is loaded takes room twice, what is stored once.
+TEST(Traffic, CopiesTakeRoom) {
+    constexpr std::uint64_t lines = 1 << 15;
+    const auto left_dirty = [](unsigned partitions, bool loads) {
+        device_l2 l2(lines / 4 * 128, 32, {.bytes = 512}, partitions);
+        l2.begin();
+        for (std::uint64_t line = 0; line < lines; ++line) {
+            if (loads) {
+                l2.take({{line, 0, 0b1111, touch::load, 0}});
+            }
+            l2.take({{line + lines, 0, 0b1111, touch::store, 0}});
+        }
+        return static_cast<double>(4 * lines - l2.cold().dram_writes) / lines; // a quarter of the lines has a place
+    };
+    EXPECT_NEAR(left_dirty(1, false), 1, 0.01);
+    EXPECT_NEAR(left_dirty(2, false), 1, 0.01);
+    EXPECT_NEAR(left_dirty(1, true), 1 / 2.0, 0.02);
+    EXPECT_NEAR(left_dirty(2, true), 1 / 2.5, 0.02);
+}
+
+TEST(Traffic, BlocksAreOnEitherHalfOfTheMultiprocessors) {
+    const std::vector<host_lines> nothing_of_the_host; // outlives the caches
+    device_l2 l2(1 << 20, 32, {.bytes = 512}, 2);
+    l2.begin();
+    for (std::uint64_t place = 0; place < 64; ++place) {
+        block_l1 l1(l2, 1 << 14, nothing_of_the_host, place);
+        l1.touched(0, place / 2, 1, 0, touch::load);
+        static_cast<void>(l1.ended());
+    }
+    // The second block of a pair finds half of the lines of the first one in the other part, or none if both are on one half.
+    EXPECT_EQ(l2.cold().dram_reads, 32u);
+    EXPECT_GT(l2.cold().l2_far_hits, 2u);
+    EXPECT_LT(l2.cold().l2_far_hits, 16u);
+    EXPECT_EQ(l2.cold().l2_read_hits + l2.cold().l2_far_hits, 32u);
+}
+
+// Loads of a sector go together in front of L2; one past L1 that has to see a store takes its turn.
+TEST(Traffic, LoadsOfWhatWasStoredTakeTheirTurnsInTheSlice) {
+    const auto cycles = [](std::initializer_list<touch> accesses) {
+        device_l2 l2(1 << 20, 32, {.bytes = 512, .load = 0.25, .store = 0.125, .atomic = 2, .changed = 3});
+        l2.begin();
+        block_l1 l1(l2, 0);
+        for (const touch how : accesses) {
+            l1.touched(0, 5, 0b0011, 1, how);
+        }
+        static_cast<void>(l1.ended());
+        EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, l2.cold().slice_cycles);
+        return l2.warm().slice_cycles;
+    };
+    EXPECT_DOUBLE_EQ(cycles({touch::load, touch::load, touch::load}), 3 * 0.25);
+    constexpr touch relaxed = touch::load_past_l1;
+    EXPECT_DOUBLE_EQ(cycles({touch::store, touch::store, relaxed}), 2 * 0.125 + 3);
+    EXPECT_DOUBLE_EQ(cycles({touch::store, relaxed, relaxed}), 0.125 + 3 + 0.25);
+    EXPECT_DOUBLE_EQ(cycles({touch::store, relaxed, touch::store, relaxed}), 2 * (0.125 + 3));
+    EXPECT_DOUBLE_EQ(cycles({touch::atomic, relaxed}), 2 + 3);
+    EXPECT_DOUBLE_EQ(cycles({touch::store, touch::load}), 0.125 + 0.25);
+}
+
+// Four lanes' words of each line by four stores, as one vector of each lane would have them.
+TEST(Traffic, StoresOfAWarpToTheSameLinesGoTogether) {
+    for (const std::uint64_t lines : {1u, 4u, 5u, 8u}) {
+        device_l2 l2(1 << 20, 32, {.bytes = 512, .store = 0.125});
+        l2.begin();
+        block_l1 l1(l2, 1 << 14);
+        for (unsigned word = 0; word < 4; ++word) {
+            for (std::uint64_t line = 0; line < lines; ++line) {
+                l1.touched(7, line, 1u << word, line == 0 ? 1 : 0, touch::store);
+            }
+        }
+        static_cast<void>(l1.ended());
+        const bool together = lines <= 4;
+        EXPECT_EQ(l2.cold().l2_store_requests, together ? lines : 4 * lines) << lines;
+        EXPECT_EQ(l2.cold().l2_writes, 4 * lines) << lines;
+        EXPECT_EQ(l2.cold().l2_requests, l2.cold().l2_store_requests) << lines;
+        EXPECT_DOUBLE_EQ(l2.cold().slice_cycles, 0.125 * 4 * static_cast<double>(std::min<std::uint64_t>(lines, 4)))
+            << lines; // slice_stores is of stores before they are joined; four lines are in one slice
+    }
+}
+
+// What is stored again goes together as well, but not past another access of the warp, a barrier, or with another warp.
+TEST(Traffic, StoresGoTogetherUntilTheWarpDoesSomethingElse) {
+    const auto requests = [](auto between, std::uint64_t bytes = 1 << 14) {
+        device_l2 l2(1 << 20, 32);
+        l2.begin();
+        block_l1 l1(l2, bytes);
+        l1.touched(0, 5, 0b0011, 1, touch::store);
+        between(l1);
+        l1.touched(0, 5, 0b0110, 1, touch::store);
+        static_cast<void>(l1.ended());
+        return l2.cold().l2_store_requests;
+    };
+    EXPECT_EQ(requests([](block_l1&) {}), 1u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(1, 9, 1, 0, touch::load); }), 1u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(0, 9, 1, 0, touch::load); }), 2u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(0, 9, 1, 1, touch::atomic); }), 2u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.passed_barrier(); }), 2u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(1, 5, 1, 1, touch::store); }), 2u);
+    EXPECT_EQ(requests([](block_l1& l1) { l1.touched(0, 9, 1, 1, touch::store); }), 3u); // two arrays by turns
+    EXPECT_EQ(requests([](block_l1& /*l1*/) {}, 0), 2u);                                 // no L1
+    EXPECT_EQ(requests([](block_l1& l1) {
+                  for (std::uint64_t line = 100; line < 100 + 5000; ++line) { // more than wait for L2
+                      l1.touched(1, line, 1, 0, touch::load);
+                  }
+              }),
+              2u);
+}
+
+TEST(Traffic, StoresAndLoadsPastL1LeaveItAlone) {
+    device_l2 l2(1 << 20, 32);
+    l2.begin();
+    block_l1 l1(l2, 1 << 14);
+    l1.touched(0, 1, 1, 0, touch::load);
+    l1.touched(0, 1, 1, 0, touch::store); // L1 drops the sector
+    l1.touched(0, 1, 1, 0, touch::load);
+    l1.touched(0, 1, 1, 0, touch::load_past_l1);
+    l1.touched(0, 2, 1, 32, touch::atomic);
+    l1.touched(0, 2, 1, 32, touch::atomic);
+    l1.touched(0, 3, 1, 5, touch::atomic);
+    EXPECT_EQ(l1.ended().l1_hits, 0u);
+    EXPECT_EQ(l2.warm().l2_writes, 1u);
+    EXPECT_EQ(l2.warm().l2_requests, 7u);
+    EXPECT_EQ(l2.warm().l2_reads, 6u);
+    EXPECT_EQ(l2.warm().l2_atomics, 3u);
+    EXPECT_EQ(l2.warm().l2_read_hits, 3u);
+    EXPECT_EQ(l2.warm().l2_atomic_hits, 1u);
+    EXPECT_EQ(l2.warm().l2_store_requests, 1u);
+    EXPECT_EQ(l2.warm().atomic_passes, 69u);
+}
+
+TEST(Traffic, ASliceOfL2DoesOneThingAtATime) {
+    device_l2 l2(1 << 20, 32, {.bytes = 512, .load = 1, .store = 2, .atomic = 10});
+    l2.begin();
+    block_l1 l1(l2, 0);
+    l1.touched(0, 0, 1, 3, touch::atomic);
+    l1.touched(0, 3, 1, 0, touch::load); // the last line of the same slice
+    l1.touched(0, 3, 1, 0, touch::store);
+    l1.touched(0, 4, 1, 3, touch::atomic); // of another one
+    static_cast<void>(l1.ended());
+    EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 33);
+    EXPECT_DOUBLE_EQ(l2.cold().slice_cycles, 33);
+    l2.begin();
+    EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 0);
+}
+
+// Without a barrier no atomic is behind one.
+TEST(Traffic, AtomicsBehindTheLastBarrierAreTheLastOfTheirSlice) {
+    device_l2 l2(1 << 20, 32, {.bytes = 512, .load = 1, .store = 2, .atomic = 10});
+    l2.begin();
+    for (unsigned block = 0; block < 2; ++block) {
+        block_l1 l1(l2, 0);
+        l1.touched(0, 0, 1, 5, touch::atomic);
+        l1.passed_barrier();
+        l1.touched(0, 0, 1, 4, touch::atomic);
+        l1.passed_barrier();
+        l1.touched(0, 0, 1, 3, touch::atomic);
+        l1.touched(0, 4, 1, 2, touch::atomic); // of another slice
+        l1.touched(0, 0, 1, 0, touch::store);
+        static_cast<void>(l1.ended());
+    }
+    EXPECT_DOUBLE_EQ(l2.warm().last_slice_cycles, 60);
+    EXPECT_DOUBLE_EQ(l2.cold().last_slice_cycles, 60);
+    EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 244);
+    l2.begin();
+    block_l1 l1(l2, 0);
+    l1.touched(0, 0, 1, 3, touch::atomic);
+    static_cast<void>(l1.ended());
+    EXPECT_DOUBLE_EQ(l2.warm().last_slice_cycles, 0);
+}
+
+TEST(Traffic, ASectorThatComesWithAnotherWarpsIsLate) {
+    device_l2 l2(1 << 20, 64);
+    l2.begin();
+    block_l1 l1(l2, 0);
+    l1.touched(0, 1, 0b0001, 0, touch::load);
+    l1.touched(0, 1, 0b0010, 0, touch::load); // its own: it has waited for the first
+    l1.touched(0, 2, 0b0001, 0, touch::load);
+    l1.touched(1, 2, 0b0010, 0, touch::load); // another warp, which has not
+    l1.touched(1, 2, 0b0010, 0, touch::load); // by now it is there
+    static_cast<void>(l1.ended());
+    EXPECT_EQ(l2.cold().l2_read_hits, 3u);
+    EXPECT_EQ(l2.cold().l2_late_hits, 1u);
+    EXPECT_EQ(l2.cold().dram_reads, 4u);
+}
+
+// Its own partition does not have it: it is no hit there, late or not.
+TEST(Traffic, ASectorThatComesToTheOtherPartitionIsLateThere) {
+    device_l2 l2(1 << 20, 64, {.bytes = 512}, 2);
+    l2.begin();
+    const auto home = static_cast<std::uint16_t>(l2.slice_of(5) & 1);
+    l2.take({{5, 0, 0b0001, touch::load, home}});
+    l2.take({{5, 0, 0b0010, touch::load, static_cast<std::uint16_t>(home ^ 1)}});
+    EXPECT_EQ(l2.cold().l2_far_hits, 1u);
+    EXPECT_EQ(l2.cold().l2_far_late, 1u);
+    EXPECT_EQ(l2.cold().l2_read_hits, 0u);
+    EXPECT_EQ(l2.cold().l2_late_hits, 0u);
+}
+
+TEST(Traffic, LocalMemoryStaysInL1AndIsTheBlocksOwn) {
+    device_l2 l2(1 << 20, 32);
+    l2.begin();
+    const std::vector<host_lines> nothing;
+    for (std::uint64_t place = 0; place < 2; ++place) {
+        block_l1 l1(l2, 1 << 14, nothing, place);
+        l1.touched_local(3, 7, 0b1111, touch::store);
+        l1.touched_local(3, 7, 0b1111, touch::load); // L1 has it
+        static_cast<void>(l1.ended());
+    }
+    EXPECT_EQ(l2.warm().l2_writes, 8u);
+    EXPECT_EQ(l2.warm().l2_reads, 0u);
+    block_l1 next(l2, 1 << 14, nothing, 1); // a block in the place of one that is over
+    next.touched_local(3, 7, 0b1111, touch::load);
+    next.touched_local(4, 7, 0b1111, touch::load); // of another warp
+    static_cast<void>(next.ended());
+    EXPECT_EQ(l2.warm().l2_read_hits, 4u);
+    EXPECT_EQ(l2.warm().l2_reads, 8u);
+}
+
+TEST(Traffic, MemoryOfTheHostGoesPastTheCaches) {
+    device_l2 l2(1 << 20, 32);
+    l2.begin();
+    const std::vector<host_lines> host{{100, 102}};
+    block_l1 l1(l2, 1 << 14, host);
+    for (std::uint64_t line = 99; line < 103; ++line) {
+        l1.touched(0, line, 0b0011, 0, touch::load);
+    }
+    EXPECT_EQ(l1.ended().host_sectors, 4u);
+    EXPECT_EQ(l2.warm().l2_reads, 4u);
+}
+
+} // namespace
+} // namespace softgpu::predict
