@@ -123,7 +123,10 @@ TEST_F(nccl_errors_test, wrong_calls) {
 // What each rank calls, one of them differently: every rank gets the error, and one line says what differs.
 TEST_F(nccl_errors_test, what_differs_is_named) {
     const std::vector<std::uint32_t*> data{allocate(0, 64), allocate(1, 64), allocate(2, 64)};
-    const auto expect_named = [&](const std::string& words, const std::function<ncclResult_t(int, void*)>& call) {
+    // Rank `other` differs from both others. Whoever comes first is named last: parts[0] RANK parts[1] VALUE parts[2] RANK
+    // parts[3] VALUE.
+    const auto expect_named = [&](const std::vector<std::string>& parts, int other, const std::string& its,
+                                  const std::string& theirs, const std::function<ncclResult_t(int, void*)>& call) {
         testing::internal::CaptureStderr();
         std::vector<std::thread> threads;
         std::vector<ncclResult_t> results(ranks, ncclSuccess);
@@ -132,32 +135,43 @@ TEST_F(nccl_errors_test, what_differs_is_named) {
                 use(r);
                 results[static_cast<std::size_t>(r)] = call(r, data[static_cast<std::size_t>(r)]);
             });
-            std::this_thread::sleep_for(std::chrono::milliseconds(10)); // rank 0 comes first
         }
         for (std::thread& t : threads) {
             t.join();
         }
         const std::string said = testing::internal::GetCapturedStderr();
-        EXPECT_NE(said.find(words), std::string::npos) << said;
+        bool named = false;
+        for (int r = 0; r < ranks; ++r) {
+            const auto words = [&](int late, const std::string& of_late, int first, const std::string& of_first) {
+                return parts[0] + std::to_string(late) + parts[1] + of_late + parts[2] + std::to_string(first) +
+                       parts[3] + of_first;
+            };
+            named = named || (r != other && (said.find(words(other, its, r, theirs)) != std::string::npos ||
+                                             said.find(words(r, theirs, other, its)) != std::string::npos));
+        }
+        EXPECT_TRUE(named) << parts[0] << its << "\n" << said;
         EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
-        EXPECT_EQ(results, std::vector<ncclResult_t>(ranks, ncclInvalidUsage)) << words;
+        EXPECT_EQ(results, std::vector<ncclResult_t>(ranks, ncclInvalidUsage)) << said;
     };
-    expect_named("ncclAllReduce: rank 2 has elements of ncclFloat32, rank 0 of ncclUint32", [&](int r, void* p) {
-        return ncclAllReduce(p, p, 4, r == 2 ? ncclFloat : ncclUint32, ncclSum, comm(r), on(r));
-    });
-    expect_named("ncclAllGather: rank 1 has 5 elements, rank 0 has 4",
+    expect_named({"ncclAllReduce: rank ", " has elements of ", ", rank ", " of "}, 2, "ncclFloat32", "ncclUint32",
+                 [&](int r, void* p) {
+                     return ncclAllReduce(p, p, 4, r == 2 ? ncclFloat : ncclUint32, ncclSum, comm(r), on(r));
+                 });
+    expect_named({"ncclAllGather: rank ", " has ", " elements, rank ", " has "}, 1, "5", "4",
                  [&](int r, void* p) { return ncclAllGather(p, p, r == 1 ? 5 : 4, ncclUint32, comm(r), on(r)); });
-    expect_named("ncclReduceScatter: rank 1 has the operation ncclMax, rank 0 has ncclSum", [&](int r, void* p) {
-        return ncclReduceScatter(p, p, 4, ncclUint32, r == 1 ? ncclMax : ncclSum, comm(r), on(r));
-    });
-    expect_named("ncclBroadcast: rank 1 has root 1, rank 0 has root 0",
+    expect_named({"ncclReduceScatter: rank ", " has the operation ", ", rank ", " has "}, 1, "ncclMax", "ncclSum",
+                 [&](int r, void* p) {
+                     return ncclReduceScatter(p, p, 4, ncclUint32, r == 1 ? ncclMax : ncclSum, comm(r), on(r));
+                 });
+    expect_named({"ncclBroadcast: rank ", " has root ", ", rank ", " has root "}, 1, "1", "0",
                  [&](int r, void* p) { return ncclBroadcast(p, p, 4, ncclUint32, r == 1 ? 1 : 0, comm(r), on(r)); });
-    std::vector<ncclComm_t> parts(ranks);
-    expect_named("ncclCommSplit: rank 1 calls ncclBroadcast, rank 0 calls ncclCommSplit", [&](int r, void* p) {
-        return r == 1 ? ncclBroadcast(p, p, 4, ncclUint32, 0, comm(r), on(r))
-                      : ncclCommSplit(comm(r), 0, r, &parts[static_cast<std::size_t>(r)], nullptr);
-    });
-    EXPECT_EQ(parts, std::vector<ncclComm_t>(ranks)) << "none was made";
+    std::vector<ncclComm_t> made(ranks);
+    expect_named({": rank ", " calls ", ", rank ", " calls "}, 1, "ncclBroadcast", "ncclCommSplit",
+                 [&](int r, void* p) {
+                     return r == 1 ? ncclBroadcast(p, p, 4, ncclUint32, 0, comm(r), on(r))
+                                   : ncclCommSplit(comm(r), 0, r, &made[static_cast<std::size_t>(r)], nullptr);
+                 });
+    EXPECT_EQ(made, std::vector<ncclComm_t>(ranks)) << "none was made";
     testing::internal::CaptureStderr();
     ASSERT_EQ(ncclGroupStart(), ncclSuccess);
     EXPECT_EQ(ncclRecv(data[0], 4, ncclUint32, 1, comm(0), on(0)), ncclSuccess);
