@@ -19,6 +19,16 @@ void release_graph::block_record::note_fence(std::uint32_t which, lane_mask by) 
     fences.push_back({which, by});
 }
 
+const release_graph::release* release_graph::block_record::release_after(std::uint64_t time) const noexcept {
+    const auto first = std::ranges::partition_point(releases, [time](const release& r) { return r.time <= time; });
+    return first == releases.end() ? nullptr : &*first;
+}
+
+const release_graph::release* release_graph::first_release(std::uint64_t of, const event& before) const {
+    const auto found = records_.find(of);
+    return found == records_.end() ? nullptr : found->second->release_after(before.time);
+}
+
 release_graph::block_record& release_graph::record_of(std::uint64_t block) {
     auto& kept = records_[block];
     if (kept == nullptr) {
@@ -48,8 +58,9 @@ std::uint32_t release_graph::add_release(block_record& record, const block_clock
             return static_cast<std::uint32_t>(record.releases.size() - 1);
         }
     }
-    record.releases.push_back(r);
     ++size_;
+    r.made = now();
+    record.releases.push_back(r);
     return static_cast<std::uint32_t>(record.releases.size() - 1);
 }
 
@@ -71,8 +82,8 @@ void release_graph::attach(const word& at, const block_record& record, std::uint
         }
     }
     mine.push_back(static_cast<std::uint32_t>(kept->entries.size()));
-    kept->entries.push_back({&record, which, by});
     ++size_;
+    kept->entries.push_back({&record, which, by, now()});
 }
 
 void release_graph::acquire(const word& at, block_record& record, unsigned warp, std::uint64_t time, lane_mask by) {
@@ -88,7 +99,8 @@ void release_graph::acquire(const word& at, block_record& record, unsigned warp,
         return;
     }
     last = {upto, by | again};
-    record.acquisitions.push_back({warp, time, by & ~again, from, upto});
+    ++size_;
+    record.acquisitions.push_back({warp, time, by & ~again, from, upto, now()});
     const std::size_t first = std::size_t{warp} * 32;
     if (record.acquisition_of.size() < first + 32) {
         record.acquisition_of.resize(first + 32, 0);
@@ -97,7 +109,6 @@ void release_graph::acquire(const word& at, block_record& record, unsigned warp,
         record.acquisition_of[first + static_cast<unsigned>(std::countr_zero(left))] =
             static_cast<std::uint32_t>(record.acquisitions.size());
     }
-    ++size_;
 }
 
 bool release_graph::find_covering(std::uint64_t of, const event& before, const block_record& record, std::uint32_t last,
@@ -131,8 +142,9 @@ bool release_graph::is_known_at(const block_record& record, std::uint32_t which,
     if (of == record.block && r.covers(by, before.warp, before.time, of_lanes)) {
         return true;
     }
+    const release* const first = first_release(of, before);
     std::vector<const acquisition*> front;
-    for (std::uint32_t k = r.acquired; k-- > 0;) {
+    for (std::uint32_t k = r.acquired; first != nullptr && k-- > 0 && record.acquisitions[k].made > first->made;) {
         const acquisition& a = record.acquisitions[k];
         if (r.covers(by, a.warp, a.time, a.by)) {
             front.push_back(&a);
@@ -147,8 +159,9 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
         return true;
     }
     const auto found = records_.find(of);
-    if (found == records_.end()) {
-        return false; // that block has released nothing
+    const release* const first = found == records_.end() ? nullptr : found->second->release_after(before.time);
+    if (first == nullptr) {
+        return false; // that block has released nothing since
     }
     const block_record* const wanted = found->second.get();
     const bool same_block = &record == wanted;
@@ -162,7 +175,8 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
             continue;
         }
         if (const auto mine = a.from->of_block.find(wanted); mine != a.from->of_block.end()) {
-            for (auto k = mine->second.rbegin(); k != mine->second.rend(); ++k) {
+            for (auto k = mine->second.rbegin(); k != mine->second.rend() && a.from->entries[*k].made > first->made;
+                 ++k) {
                 if (*k < a.upto && *k >= done) {
                     const entry& e = a.from->entries[*k];
                     const release& r = wanted->releases[e.release];
@@ -172,7 +186,7 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                 }
             }
         }
-        for (std::uint32_t k = a.upto; k-- > done;) {
+        for (std::uint32_t k = a.upto; k-- > done && a.from->entries[k].made > first->made;) {
             const entry& e = a.from->entries[k];
             const release& r = e.block->releases[e.release];
             if (r.within_block && e.block != &record) {
@@ -180,7 +194,7 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
             }
             for (std::uint32_t n =
                      std::min<std::uint32_t>(r.acquired, static_cast<std::uint32_t>(e.block->acquisitions.size()));
-                 n-- > 0;) {
+                 n-- > 0 && e.block->acquisitions[n].made > first->made;) {
                 const acquisition& earlier = e.block->acquisitions[n];
                 if (++steps > most_steps) {
                     return true;

@@ -30,6 +30,7 @@ public:
         std::uint64_t warp_base = 0;  // what its warp has done before
         std::uint64_t block_base = 0; // what its block has done before
         std::uint32_t acquired = 0;   // acquisitions of the block until then
+        std::uint32_t made = 0;       // when in the launch
         bool within_block = false;    // .cta scope
         bool of_inits = false;        // fence.mbarrier_init: of mbarrier.init alone
         bool lenient = false;         // parts of the block have synchronised: all before is taken as covered
@@ -53,6 +54,7 @@ public:
         lane_mask by = 0;
         std::shared_ptr<history> from;
         std::uint32_t upto = 0; // entries of the history
+        std::uint32_t made = 0;
     };
     // The last fence.sc of these lanes of a warp, an index into releases.
     struct fence {
@@ -67,8 +69,11 @@ public:
             return thread < acquisition_of.size() ? acquisition_of[thread] : 0;
         }
 
+        // The first release after this time; nullptr: there is none.
+        [[nodiscard]] const release* release_after(std::uint64_t time) const noexcept;
+
         std::uint64_t block = 0;
-        std::vector<release> releases;
+        std::vector<release> releases; // in the order of their times
         std::vector<acquisition> acquisitions;
         std::vector<std::uint32_t> fence_of;       // by thread: its last fence, an index into releases, + 1
         std::vector<std::uint32_t> init_fence_of;  // the same of fence.mbarrier_init
@@ -85,6 +90,7 @@ public:
         const block_record* block = nullptr;
         std::uint32_t release = 0;
         lane_mask by = 0;
+        std::uint32_t made = 0;
     };
     struct history {
         std::uint64_t number = 0;
@@ -140,8 +146,12 @@ public:
         if (is_full()) {
             return true;
         }
+        const release* const first = first_release(of, before);
+        if (first == nullptr) {
+            return false;
+        }
         std::vector<const acquisition*> front;
-        for (auto a = record.acquisitions.rbegin(); a != record.acquisitions.rend(); ++a) {
+        for (auto a = record.acquisitions.rbegin(); a != record.acquisitions.rend() && a->made > first->made; ++a) {
             for (lane_mask left = a->by; left != 0; left &= left - 1) {
                 if (is_known(event{a->time, a->warp, static_cast<unsigned>(std::countr_zero(left))})) {
                     front.push_back(&*a);
@@ -160,7 +170,11 @@ public:
 
 private:
     static constexpr std::uint64_t most = 1u << 22;
+    [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(size_); }
 
+    // The first release that may cover `before`, of block `of`: what was made earlier does not know of it. nullptr: there is
+    // none.
+    [[nodiscard]] const release* first_release(std::uint64_t of, const event& before) const;
     [[nodiscard]] bool find_covering(std::uint64_t of, const event& before, const block_record& record,
                                      std::uint32_t last, covering& found);
     [[nodiscard]] bool search(std::uint64_t of, const event& before, const block_record& record,
@@ -176,7 +190,7 @@ private:
     std::unordered_map<std::uint64_t, std::unique_ptr<block_record>> records_;
     std::unordered_map<word, std::shared_ptr<history>, hash> histories_;
     std::uint64_t numbers_ = 0;
-    std::atomic<std::uint64_t> size_{0};
+    std::atomic<std::uint64_t> size_{0}; // also the time in the launch
 };
 
 } // namespace softgpu::check
