@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The same objects linked with NVIDIA's static runtime, nvcc's default: `warpfold run` leads its functions to ours. The results,
 # the counters and the findings are those of the program that is linked with the shared runtime. Programs whose threads or
-# blocks wait for each other count otherwise in every run, so they are not among these.
+# blocks wait for each other count otherwise in every run, and so do those whose kernels read memory of the host, which begins
+# anywhere: they are not among these.
 get_filename_component(runtime_folder "${WARPFOLD_CUDA_RUNTIME}" DIRECTORY)
 set(static_runtime "${runtime_folder}/libcudart_static.a")
 if(NOT EXISTS "${static_runtime}" OR NOT TARGET warpfold OR WARPFOLD_SANITIZE)
@@ -9,7 +10,7 @@ if(NOT EXISTS "${static_runtime}" OR NOT TARGET warpfold OR WARPFOLD_SANITIZE)
 endif()
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-foreach(program IN ITEMS calls cooperative copies cub_reduce graphs_capture graphs_nodes managed streams surfaces symbols textures
+foreach(program IN ITEMS calls cooperative copies cub_reduce graphs_capture graphs_nodes managed surfaces symbols textures
     thrust_reduce)
   set(object "${CMAKE_CURRENT_BINARY_DIR}/program_${program}.dir/programs/${program}.cu.o")
   add_executable(static_${program} "${object}")
