@@ -129,6 +129,7 @@ TEST_F(nccl_errors_test, what_differs_is_named) {
                                   const std::string& theirs, const std::function<ncclResult_t(int, void*)>& call) {
         testing::internal::CaptureStderr();
         std::vector<std::thread> threads;
+        threads.reserve(ranks);
         std::vector<ncclResult_t> results(ranks, ncclSuccess);
         for (int r = 0; r < ranks; ++r) {
             threads.emplace_back([&, r] {
@@ -143,8 +144,12 @@ TEST_F(nccl_errors_test, what_differs_is_named) {
         bool named = false;
         for (int r = 0; r < ranks; ++r) {
             const auto words = [&](int late, const std::string& of_late, int first, const std::string& of_first) {
-                return parts[0] + std::to_string(late) + parts[1] + of_late + parts[2] + std::to_string(first) +
-                       parts[3] + of_first;
+                std::string all = parts[0];
+                for (const std::string& next :
+                     {std::to_string(late), parts[1], of_late, parts[2], std::to_string(first), parts[3], of_first}) {
+                    all += next;
+                }
+                return all;
             };
             named = named || (r != other && (said.find(words(other, its, r, theirs)) != std::string::npos ||
                                              said.find(words(r, theirs, other, its)) != std::string::npos));
