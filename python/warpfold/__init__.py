@@ -21,7 +21,7 @@ from ._selection import partition_by, reduce_by_key, run_length_encode, select, 
 __version__ = "0.1.0"
 __all__ = ["all", "any", "argmax", "argmin", "bincount", "convolve", "convolve2d", "correlate", "correlate2d",
            "correlate_channels", "count", "count_nonzero", "cummax", "cummin", "cumprod", "cumsum", "digitize", "exact_dot",
-           "exact_mean", "exact_norm", "exact_sum", "exact_var", "exact_vdot", "gaussian_blur", "histogram", "histogram2d", "histogramdd", "max",
-           "mean", "min", "minmax", "norm", "op", "partition_by", "prod", "reduce_by_key", "run_length_encode", "scan",
+           "exact_mean", "exact_norm", "exact_sum", "exact_var", "exact_vdot", "gaussian_blur", "histogram", "histogram2d",
+           "histogramdd", "max", "mean", "min", "minmax", "norm", "op", "partition_by", "prod", "reduce_by_key", "run_length_encode", "scan",
            "segment_max", "segment_min", "segment_prod", "segment_sum", "select", "separable_filter", "sum",
            "unique_consecutive", "var"]

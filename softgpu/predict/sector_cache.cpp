@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace softgpu::predict {
 
@@ -30,17 +29,15 @@ inline std::size_t sector_cache::place_of(std::uint64_t line) const noexcept {
 }
 
 inline std::size_t sector_cache::way_of(const set& s, std::uint64_t line) noexcept {
-    constexpr std::uint64_t ones = 0x0001'0001'0001'0001;
-    std::uint64_t four[ways / 4];
-    std::memcpy(four, s.tags.data(), sizeof four);
-    for (std::size_t k = 0; k < ways / 4; ++k) {
-        const std::uint64_t differs = four[k] ^ tag_of(line) * ones;
-        // The first tag that is equal has its highest bit here; behind it others may.
-        for (std::uint64_t equal = (differs - ones) & ~differs & ones << 15; equal != 0; equal &= equal - 1) {
-            const std::size_t way = 4 * k + static_cast<std::size_t>(std::countr_zero(equal)) / 16;
-            if (s.entries[way].line == line) {
-                return way;
-            }
+    const std::uint16_t tag = tag_of(line);
+    unsigned candidates = 0; // lines of one tag
+    for (std::size_t way = 0; way < ways; ++way) {
+        candidates |= s.tags[way] == tag ? 1u << way : 0;
+    }
+    for (; candidates != 0; candidates &= candidates - 1) {
+        const auto way = static_cast<std::size_t>(std::countr_zero(candidates));
+        if (s.entries[way].line == line) {
+            return way;
         }
     }
     return ways;

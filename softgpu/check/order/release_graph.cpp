@@ -19,14 +19,14 @@ void release_graph::block_record::note_fence(std::uint32_t which, lane_mask by) 
     fences.push_back({which, by});
 }
 
-const release_graph::release* release_graph::block_record::release_after(std::uint64_t time) const noexcept {
-    const auto first = std::ranges::partition_point(releases, [time](const release& r) { return r.time <= time; });
-    return first == releases.end() ? nullptr : &*first;
-}
-
 const release_graph::release* release_graph::first_release(std::uint64_t of, const event& before) const {
     const auto found = records_.find(of);
-    return found == records_.end() ? nullptr : found->second->release_after(before.time);
+    if (found == records_.end()) {
+        return nullptr;
+    }
+    const std::vector<release>& releases = found->second->releases;
+    const auto first = std::ranges::partition_point(releases, [&](const release& r) { return r.time <= before.time; });
+    return first == releases.end() ? nullptr : &*first;
 }
 
 release_graph::block_record& release_graph::record_of(std::uint64_t block) {
@@ -158,12 +158,11 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
     if (is_full()) {
         return true;
     }
-    const auto found = records_.find(of);
-    const release* const first = found == records_.end() ? nullptr : found->second->release_after(before.time);
+    const release* const first = first_release(of, before);
     if (first == nullptr) {
         return false; // that block has released nothing since
     }
-    const block_record* const wanted = found->second.get();
+    const block_record* const wanted = records_.find(of)->second.get();
     const bool same_block = &record == wanted;
     std::unordered_map<const history*, std::uint32_t> seen;
     std::uint64_t steps = 0;

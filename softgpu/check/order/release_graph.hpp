@@ -69,9 +69,6 @@ public:
             return thread < acquisition_of.size() ? acquisition_of[thread] : 0;
         }
 
-        // The first release after this time; nullptr: there is none.
-        [[nodiscard]] const release* release_after(std::uint64_t time) const noexcept;
-
         std::uint64_t block = 0;
         std::vector<release> releases; // in the order of their times
         std::vector<acquisition> acquisitions;
