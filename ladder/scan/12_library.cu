@@ -21,7 +21,8 @@ verdict once_over_memory(const engine::evidence& e) {
     }
     const auto c = engine::total(e.step.launches);
     const double passes = static_cast<double>(c.global_bytes_requested()) / static_cast<double>(8 * e.n());
-    return seen(passes < 1.05, number(passes, 3) + "x the bytes that have to be read and written, in " +
+    // A second read of the elements makes it 1.5; words read again while a block waits for another one are a few.
+    return seen(passes < 1.25, number(passes, 3) + "x the bytes that have to be read and written, in " +
                                    std::to_string(e.step.launches.size()) + " launch");
 }
 

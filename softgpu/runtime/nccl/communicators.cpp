@@ -141,6 +141,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
             all = std::make_shared<clique>(ranks);
             table().by_number[of.number] = all;
         }
+        const locked devices = lock_devices(); // of the ranks that call already
         if (all->ranks() != ranks || !all->take(rank, all_devices().at(device))) {
             return ncclInvalidArgument;
         }
