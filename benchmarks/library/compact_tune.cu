@@ -117,6 +117,21 @@ void reductions(const room& in, std::uint64_t ranges_min_bytes) {
     std::fflush(stdout);
 }
 
+template <tuning::scan_kernels K>
+void scans_by_key(const room& in, unsigned blocks_before_growth) {
+    std::printf("%u x %u bytes, %u blocks, growth at %u", K.general_block_threads, K.general_max_bytes_per_thread,
+                K.general_resident_blocks, blocks_before_growth);
+    workspace memory(std::size_t{64} << 20);
+    cell(in, [&](cudaStream_t s, std::uint64_t offset, std::uint64_t bytes) {
+        inclusive_scan_by_key(
+            gpu{s, &memory}.with(tuning::scan_policy<K>{.general_blocks_before_growth = blocks_before_growth}),
+            at<std::uint32_t>(in.values, offset), bytes / 4, at<std::uint32_t>(in.in, offset),
+            at<std::uint32_t>(in.out, offset));
+    });
+    std::printf("\n");
+    std::fflush(stdout);
+}
+
 } // namespace
 
 int main() {
@@ -132,6 +147,16 @@ int main() {
         selections<kernels{.wide = {64, 4}, .narrow = {32, 6}}>(in);
         selections<kernels{.wide = {128, 4}, .narrow = {64, 3}}>(in);
         selections<kernels{.block_threads = 128, .wide = {256, 4}, .narrow = {64, 8}}>(in);
+        using scan_kernels = tuning::scan_kernels;
+        std::printf("# inclusive_scan_by_key, runs of 50\n");
+        scans_by_key<scan_kernels{}>(in, 528);
+        scans_by_key<scan_kernels{.general_resident_blocks = 3}>(in, 528);
+        scans_by_key<scan_kernels{.general_max_bytes_per_thread = 160, .general_resident_blocks = 4}>(in, 528);
+        scans_by_key<scan_kernels{.general_max_bytes_per_thread = 160, .general_resident_blocks = 3}>(in, 528);
+        scans_by_key<scan_kernels{.general_block_threads = 128, .general_resident_blocks = 8}>(in, 792);
+        scans_by_key<scan_kernels{
+            .general_block_threads = 128, .general_max_bytes_per_thread = 256, .general_resident_blocks = 5}>(in, 528);
+        scans_by_key<scan_kernels{.general_max_bytes_per_thread = 64, .general_resident_blocks = 6}>(in, 792);
         std::printf("# run_length_encode in runs of 50, reduce_by_key\n");
         reductions<kernels{}>(in, ~std::uint64_t{0});
         reductions<kernels{.keyed = {64, 4}}>(in, ~std::uint64_t{0});

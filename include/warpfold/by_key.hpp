@@ -111,8 +111,9 @@ void scan_by_key_call(const char* call, const On& on, const Keys& keys, const N&
     static_assert(!is_split_v<On>, "the calls of select.hpp and by_key.hpp do not take a target over ranks");
     const auto from = detail::read_only(keys);
     detail::check_array(from, least_of(detail::checked_count(n, call)), call);
-    const run_heads<std::remove_cv_t<decltype(from)>, stored_callable_t<Equal>> flags{from, equal};
-    detail::scan_call<Inclusive>(call, on, values, n, out, identity_map{}, op, heads<decltype(flags)>(flags), how...);
+    using flags = run_heads<std::remove_cv_t<decltype(from)>, stored_callable_t<Equal>>;
+    detail::scan_call<Inclusive>(call, on, values, n, out, identity_map{}, op, heads<flags>(flags{from, equal}),
+                                 how...);
 }
 
 template <class Values, class Op>

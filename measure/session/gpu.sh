@@ -305,7 +305,8 @@ library_program() {
     local name=$1 source=$2
     shift 2
     within 240 nvcc -std=c++20 -O3 --extended-lambda -I "$root" -I "$root/include" -arch="sm_$architecture" \
-        "$source" "$@" -o "$work/library/$name" 2>"$work/library/$name.log" || say "$source does not compile"
+        "$source" "$@" -o "$work/library/$name" 2>"$work/library/$name.log" ||
+        { say "$source does not compile"; tail -n 20 "$work/library/$name.log" | cut -c 1-300; }
 }
 
 # Whether LIBRARY names a benchmark or test, or names none and the benchmark does not only tune.

@@ -36,6 +36,8 @@ inline constexpr reversed_order reversed{};
 // gives its data().
 template <class Flags>
 struct heads {
+    static_assert(!std::is_const_v<Flags>, "heads: const flags; their type selects how they are read");
+
     WARPFOLD_HD explicit constexpr heads(const Flags& flags_) : flags(flags_) {}
     template <class Range>
     requires std::is_same_v<Flags, detail::pointer_into<Range>>

@@ -56,7 +56,7 @@ __device__ void fold_lane(A (&mine)[Width], T* from, std::uint64_t k, std::uint6
         if constexpr (Width == 1) {
             items[0] = from[at.in];
             if constexpr (!std::is_const_v<T>) {
-                std::memset(__builtin_assume_aligned(from + at.in, alignof(T)), 0, sizeof(T));
+                std::memset(static_cast<void*>(__builtin_assume_aligned(from + at.in, alignof(T))), 0, sizeof(T));
             }
         } else {
             load_items(from + at.in, items);

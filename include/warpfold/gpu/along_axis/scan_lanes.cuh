@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>)
             }
             __syncthreads();
             if (is_row && y == 0) {
-                std::memset(__builtin_assume_aligned(start, alignof(A)), 0, sizeof(A));
+                std::memset(static_cast<void*>(__builtin_assume_aligned(start, alignof(A))), 0, sizeof(A));
             }
         }
         for (std::uint64_t tile = begin; tile < end; tile += along * items) {

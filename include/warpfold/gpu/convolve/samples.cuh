@@ -8,6 +8,7 @@
 
 #include "warpfold/detail/convolve.hpp"
 #include "warpfold/gpu/core/async_copy.cuh"
+#include "warpfold/gpu/core/thread_items.cuh"
 
 namespace warpfold::detail {
 
@@ -149,7 +150,12 @@ __device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std
             std::memcpy(word, &results, sizeof(results));
 #pragma unroll
             for (int k = 0; k < static_cast<int>(sizeof(results) / bytes); ++k) {
-                reinterpret_cast<word_of<bytes>*>(out)[k] = word[k];
+                if constexpr (bytes == 16) {
+                    const word_of<bytes> whole[1] = {word[k]};
+                    store_whole_vector(reinterpret_cast<word_of<bytes>*>(out) + k, whole);
+                } else {
+                    reinterpret_cast<word_of<bytes>*>(out)[k] = word[k];
+                }
             }
         };
         constexpr std::size_t of_group = alignof(group_of<O, N>), of_four = alignof(four<O>);

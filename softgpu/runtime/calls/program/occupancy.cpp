@@ -7,6 +7,7 @@
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/cards/occupancy.hpp"
 #include "softgpu/runtime/program/clusters.hpp"
+#include "softgpu/runtime/program/launch.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
