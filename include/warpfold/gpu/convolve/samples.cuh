@@ -139,8 +139,9 @@ __device__ T no_sample() {
 // How results are written: one by one, four at a time, or all of a thread at a time.
 enum class result_alignment { anyhow, in_fours, in_groups };
 
-// Writes the results [begin, end) of a group to `out`.
-template <class O, int N, class A>
+// Writes the results [begin, end) of a group to `out`. Whole: vectors of 16 bytes by an instruction that nvcc leaves whole, but
+// does not move either.
+template <bool Whole = false, class O, int N, class A>
 __device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std::int64_t end, result_alignment how) {
     const group_of<O, N> results = results_of<O>(sum);
     if (how != result_alignment::anyhow && begin <= 0 && end >= N) {
@@ -150,7 +151,7 @@ __device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std
             std::memcpy(word, &results, sizeof(results));
 #pragma unroll
             for (int k = 0; k < static_cast<int>(sizeof(results) / bytes); ++k) {
-                if constexpr (bytes == 16) {
+                if constexpr (Whole && bytes == 16) {
                     const word_of<bytes> whole[1] = {word[k]};
                     store_whole_vector(reinterpret_cast<word_of<bytes>*>(out) + k, whole);
                 } else {
@@ -173,9 +174,9 @@ __device__ void store_results(O* out, const A (&sum)[N], std::int64_t begin, std
         }
     }
 }
-template <class O, class A>
+template <bool Whole = false, class O, class A>
 __device__ void store_four(O* out, const A (&sum)[4], std::int64_t begin, std::int64_t end, bool aligned) {
-    store_results(out, sum, begin, end, aligned ? result_alignment::in_fours : result_alignment::anyhow);
+    store_results<Whole>(out, sum, begin, end, aligned ? result_alignment::in_fours : result_alignment::anyhow);
 }
 
 // Reads what store_four wrote, by the same thread or in an earlier launch.

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
             }
         }
         if (x < task.out_width) {
-            store_four(task.out + x, sum, -x, task.out_width - x, aligned);
+            store_four<true>(task.out + x, sum, -x, task.out_width - x, aligned);
         }
     }
 }
