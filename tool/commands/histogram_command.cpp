@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -95,6 +96,15 @@ void set_range(calls::histogram_request& q, const histogram_options& o, calls::t
     }
 }
 
+template <class A, class E>
+bool are_equal(A edge, E given) {
+    if constexpr (std::is_integral_v<A> && std::is_integral_v<E>) {
+        return std::cmp_equal(edge, given);
+    } else {
+        return static_cast<E>(edge) == given;
+    }
+}
+
 // The edges of --edges in the samples' family, sorted and at least two.
 template <class A>
 std::vector<A> edges_of(const histogram_options& o) {
@@ -104,8 +114,7 @@ std::vector<A> edges_of(const histogram_options& o) {
         for (std::uint64_t j = 0; j < count; ++j) {
             const std::uint64_t k = first + j;
             edges[k] = static_cast<A>(in[j]);
-            using E = std::remove_cvref_t<decltype(in[j])>;
-            if (static_cast<E>(edges[k]) != in[j] || (std::is_integral_v<E> && (edges[k] < A{}) != (in[j] < E{}))) {
+            if (!are_equal(edges[k], in[j])) {
                 throw failure(fmt::format("{}: the edge {} is no value of the samples' type",
                                           report::printable(*o.edges), in[j]));
             }
