@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/runtime/cublas/cublas_v2.h"
-#include "tests/runtime/devices.hpp"
+#include "tests/runtime/devices/devices.hpp"
 
 struct float2 {
     float x, y;
