@@ -25,10 +25,13 @@ foreach(part IN ITEMS filters types layers mipmaps)
   softgpu_golden_test(textures.${part} program_texture_facts texture_facts.txt ${part})
 endforeach()
 # Taken on an H200, 2026-11-23.
-warpfold_cuda_program(program_tensor_map_facts SOURCES facts/tensor_map_facts.cu
+warpfold_cuda_program(program_cluster_facts SOURCES facts/cluster_facts.cu
+  OPTIONS -gencode arch=compute_90a,code=compute_90a)
+softgpu_golden_test(clusters program_cluster_facts cluster_facts.txt clusters)
+warpfold_cuda_program(program_tensor_map_facts SOURCES facts/tensor_map_facts.cu facts/tensor_map_facts_errors.cu
   OPTIONS -gencode arch=compute_90a,code=compute_90a)
 add_dependencies(program_tensor_map_facts softgpu_driver)
-foreach(part IN ITEMS errors clusters swizzles im2col stores)
+foreach(part IN ITEMS errors swizzles im2col stores)
   softgpu_golden_test(tensor_maps.${part} program_tensor_map_facts tensor_map_facts.txt ${part})
 endforeach()
 foreach(part IN ITEMS configurations functions allocations pointers copies symbols streams pools managed device

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "check.hpp"
+#include "tests/runtime/programs/check.hpp"
 
 namespace cg = cooperative_groups;
 

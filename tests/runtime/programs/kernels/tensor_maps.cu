@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "check.hpp"
+#include "tests/runtime/programs/check.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "check.hpp"
+#include "tests/runtime/programs/check.hpp"
 
 namespace {
 
