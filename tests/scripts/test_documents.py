@@ -19,7 +19,8 @@ LONGEST = {"README.md": 120, "HACKING.md": 150}
 
 def pages():
     """Every page of the tree, relative to its root."""
-    found = [ROOT / name for name in ("README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    found = [ROOT / name for name in ("README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md", "include/warpfold/README.md",
+                                      "examples/gpu_mode/README.md")]
     found += sorted((ROOT / "docs").rglob("*.md"))
     return [str(page.relative_to(ROOT)) for page in found]
 
@@ -128,6 +129,11 @@ class Documents(unittest.TestCase):
         for document in written():
             if document != "README.md":
                 self.assertTrue((ROOT / document).resolve() in linked, f"no page links to {document}")
+
+    def test_every_public_header_is_listed(self):
+        headers = ROOT / "include" / "warpfold"
+        listed = set(re.findall(r"`(\w+)(?:\.hpp|\.cuh)?`", (headers / "README.md").read_text()))
+        self.assertEqual({path.stem for path in headers.glob("*.[hc][pu][ph]")} - listed, set())
 
     def test_first_pages_are_short(self):
         for document, longest in LONGEST.items():

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Histograms of 2^26 samples on the host's cores: the library, a oneTBB loop, std::execution, and OpenCV if it is
-// installed. histogram_numpy.py times NumPy on the same samples.
+// installed. numpy_histogram.py times NumPy on the same samples.
 #include <benchmark/benchmark.h>
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
@@ -14,7 +14,7 @@
 #include <random>
 #include <vector>
 
-#include "benchmarks/library/host_memory.hpp"
+#include "benchmarks/library/host/host_memory.hpp"
 #include "warpfold/histogram.hpp"
 
 #if defined(WARPFOLD_BENCH_OPENCV)

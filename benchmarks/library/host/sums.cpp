@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "benchmarks/library/host_memory.hpp"
+#include "benchmarks/library/host/host_memory.hpp"
 #include "warpfold/exact_sum.hpp"
 #include "warpfold/reduce.hpp"
 #include "warpfold/segmented_reduce.hpp"

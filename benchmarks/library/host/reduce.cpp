@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "benchmarks/library/host_memory.hpp"
+#include "benchmarks/library/host/host_memory.hpp"
 #include "warpfold/reduce.hpp"
 
 namespace {

@@ -14,7 +14,7 @@
 #include <opencv2/imgproc.hpp>
 #endif
 
-#include "benchmarks/library/host_memory.hpp"
+#include "benchmarks/library/host/host_memory.hpp"
 #include "warpfold/convolve.hpp"
 
 namespace {
