@@ -115,9 +115,6 @@ void scan_by_key_call(const char* call, const On& on, const Keys& keys, const N&
     detail::scan_call<Inclusive>(call, on, values, n, out, identity_map{}, op, heads<decltype(flags)>(flags), how...);
 }
 
-template <class Values, class Op>
-concept folds_values = operation<Op, element_t<Values>>;
-
 } // namespace detail
 
 // --- reduce_by_key -----------------------------------------------------------------------------------------------------

@@ -103,6 +103,12 @@ class Documents(unittest.TestCase):
         self.assertEqual(missing, [])
         self.assertGreater(seen, 100)
 
+    def test_tables_are_whole(self):
+        """A table begins with its head and a line of dashes; a blank line inside would end it."""
+        for document in pages():
+            for table in re.findall(r"^\|.*\n(?:\|.*\n)*", without_blocks((ROOT / document).read_text()) + "\n", re.M):
+                self.assertRegex(table, r"^.*\n\|[ :|-]+\|\n", f"{document}: {table[:60]}")
+
     def test_named_files_exist(self):
         tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
         names = {pathlib.PurePath(path).name for path in tracked.splitlines()}

@@ -2,18 +2,18 @@
 // A program of several units with checks and a profile: each instruction is attributed to its unit's source file.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 #include <string>
-#include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "tests/command_output.hpp"
 
 namespace {
 
@@ -33,7 +33,7 @@ unsigned line_with(const std::string& file, const std::string& text) {
 struct outcome {
     int status = -1;
     std::string text;
-    nlohmann::json written;
+    nlohmann::json written = nullptr;
 };
 
 // With one variable of the software GPU set to `value`, and another to a file that is read afterwards.
@@ -42,13 +42,8 @@ outcome run(const std::string& arguments, const std::string& setting, const std:
         (std::filesystem::temp_directory_path() / ("linked-" + std::to_string(::getpid()) + ".json")).string();
     const std::string command = "env LD_LIBRARY_PATH='" SOFTGPU_FOLDER "' " + setting + " " + variable_of_file + "='" +
                                 file + "' '" PROGRAM "' " + arguments + " 2>&1";
-    outcome o;
-    std::FILE* const pipe = ::popen(command.c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-        o.text.append(buffer.data(), n);
-    }
-    o.status = WEXITSTATUS(::pclose(pipe));
+    auto [status, text] = warpfold::tests::output_of(command);
+    outcome o{.status = status, .text = std::move(text)};
     std::ifstream in(file);
     o.written = nlohmann::json::parse(in, nullptr, false);
     std::filesystem::remove(file);
