@@ -127,14 +127,14 @@ class Documents(unittest.TestCase):
         self.assertGreater(seen, 100)
 
     def test_every_page_is_linked(self):
-        """From another page: a page that nothing links to is not found by readers."""
+        """From another page: a page or a plot that nothing links to is not found by readers."""
         linked = set()
         for document in pages():
             for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", (ROOT / document).read_text()):
                 linked.add(((ROOT / document).parent / target).resolve())
-        for document in written():
-            if document != "README.md":
-                self.assertTrue((ROOT / document).resolve() in linked, f"no page links to {document}")
+        results = [str(path.relative_to(ROOT)) for path in (ROOT / "docs/results").iterdir()]
+        for document in set(pages() + results) - {"README.md"}:
+            self.assertTrue((ROOT / document).resolve() in linked, f"no page links to {document}")
 
     def test_every_public_header_is_listed(self):
         headers = ROOT / "include" / "warpfold"
