@@ -116,9 +116,6 @@ void scan_by_key_call(const char* call, const On& on, const Keys& keys, const N&
                                  how...);
 }
 
-template <class Values, class Op>
-concept folds_values = operation<Op, element_t<Values>>;
-
 } // namespace detail
 
 // --- reduce_by_key -----------------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ import re
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parents[2] / "benchmarks" / "library"
+HERE = pathlib.Path(__file__).resolve().parents[2] / "benchmarks" / "library" / "host"
 PROGRAMS = ["benchmark_library", "benchmark_sums", "benchmark_histogram", "benchmark_convolve"]
-SCRIPTS = ["histogram_numpy.py", "numpy_convolve.py"]
+SCRIPTS = ["numpy_histogram.py", "numpy_convolve.py"]
 PEERS = {"onetbb": "oneTBB", "openmp": "OpenMP", "one": "ours on one thread", "execution": "std::execution", "opencv": "OpenCV", "std": "the standard library",
          "numpy": "NumPy"}
 TYPES = {"std::uint8_t": "u8", "std::int8_t": "i8", "std::int32_t": "i32", "float": "f32", "double": "f64"}

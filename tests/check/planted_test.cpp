@@ -4,20 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
 #include <string>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "tests/command_output.hpp"
 
 namespace {
 
@@ -46,8 +45,8 @@ std::vector<expectation> read_expectations(const char* program = PLANTED, const 
 
 struct outcome {
     int status = -1;
-    nlohmann::json report;
     std::string text;
+    nlohmann::json report = nullptr;
 };
 
 std::vector<expectation> all_expectations() {
@@ -70,13 +69,8 @@ outcome run(const std::string& arguments, const std::string& options = "--check 
         (std::filesystem::temp_directory_path() / ("planted-" + std::to_string(::getpid()) + ".json")).string();
     const std::string command = std::string("'") + WARPFOLD + "' run " + options + " --check-json '" + json + "' -- '" +
                                 program + "' " + arguments + " 2>&1";
-    outcome o;
-    std::FILE* const pipe = ::popen(command.c_str(), "r");
-    std::array<char, 4096> buffer{};
-    for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-        o.text.append(buffer.data(), n);
-    }
-    o.status = WEXITSTATUS(::pclose(pipe));
+    auto [status, text] = warpfold::tests::output_of(command);
+    outcome o{.status = status, .text = std::move(text)};
     std::ifstream in(json);
     o.report = nlohmann::json::parse(in, nullptr, false);
     std::filesystem::remove(json);

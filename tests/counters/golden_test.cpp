@@ -18,6 +18,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/command_output.hpp"
+
 namespace {
 
 using nlohmann::json;
@@ -67,26 +69,6 @@ bool excepted(const std::string& name, const std::string& counter) {
     return false;
 }
 
-std::vector<std::string> lines_of(const std::string& command, int& status) {
-    std::vector<std::string> lines;
-    std::FILE* const pipe = ::popen(command.c_str(), "r");
-    if (pipe == nullptr) {
-        status = -1;
-        return lines;
-    }
-    std::string text;
-    char part[4096];
-    for (std::size_t n = 0; (n = std::fread(part, 1, sizeof(part), pipe)) > 0;) {
-        text.append(part, n);
-    }
-    status = ::pclose(pipe);
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) {
-        lines.push_back(line);
-    }
-    return lines;
-}
-
 struct run_files {
     std::vector<std::string> lines;
     json counters;
@@ -98,10 +80,13 @@ run_files run_program(bool profiled) {
         (std::filesystem::temp_directory_path() / ("counters." + std::to_string(::getpid()))).string();
     std::string environment = "LD_LIBRARY_PATH='" SOFTGPU_LIBRARY_FOLDER "' SOFTGPU_COUNTERS='" + file + "' ";
     environment += profiled ? "SOFTGPU_PROFILE='" + file + ".profile' " : "";
-    int status = 0;
     run_files found;
-    found.lines = lines_of(environment + "'" COUNTER_PROGRAM "'", status);
+    const auto [status, text] = warpfold::tests::output_of(environment + "'" COUNTER_PROGRAM "'");
     EXPECT_EQ(status, 0);
+    std::istringstream printed(text);
+    for (std::string line; std::getline(printed, line);) {
+        found.lines.push_back(line);
+    }
     for (auto& [name, into] : {std::pair(file, &found.counters), std::pair(file + ".profile", &found.profile)}) {
         if (std::ifstream in(name); in) {
             *into = json::parse(in, nullptr, false);

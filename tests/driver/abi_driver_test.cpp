@@ -8,7 +8,7 @@
 #include "softgpu/runtime/abi/memory_operations.hpp"
 #include "softgpu/runtime/abi/shared.hpp"
 #include "softgpu/runtime/calls/driver/graph/parameters.hpp"
-#include "tests/runtime/same_abi.hpp"
+#include "tests/runtime/abi/same_abi.hpp"
 
 #define SOFTGPU_RESULT(number, name) static_assert((number) == static_cast<int>(::name));
 #if CUDA_VERSION >= 13000

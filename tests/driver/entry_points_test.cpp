@@ -1,35 +1,27 @@
 // SPDX-License-Identifier: MIT
 // Entry points by name and version; the exported names; the page about them.
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "tests/command_output.hpp"
 #include "tests/driver/driver_api.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
-struct pipe_closer {
-    void operator()(std::FILE* f) const { ::pclose(f); }
-};
-
 std::set<std::string> exported() {
     std::set<std::string> names;
-    const std::unique_ptr<std::FILE, pipe_closer> out(::popen("nm -D --defined-only '" SOFTGPU_DRIVER "'", "r"));
-    char line[512];
-    while (out != nullptr && std::fgets(line, sizeof line, out.get()) != nullptr) {
-        char address[64], kind[8], name[256];
-        if (std::sscanf(line, "%63s %7s %255s", address, kind, name) == 3) {
-            names.insert(name);
-        }
+    std::istringstream lines(warpfold::tests::output_of("nm -D --defined-only '" SOFTGPU_DRIVER "'").text);
+    for (std::string address, kind, name; lines >> address >> kind >> name;) {
+        names.insert(name);
     }
     return names;
 }

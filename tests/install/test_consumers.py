@@ -5,30 +5,17 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from project import CMAKE, ROOT, Project
+
 EXAMPLE = ROOT / "examples/counter_test"
-CMAKE = os.environ["WARPFOLD_CMAKE"]
 TESTS = {"transposes.a_padded_tile_has_no_bank_conflicts",
          "transposes.without_padding_every_load_of_a_column_takes_32_passes", "copies.are_coalesced_or_not",
          "copies.take_longer_with_a_stride"}
 
 
-class Consumer(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.place = pathlib.Path(folder.name)
-        self.build = self.place / "build"
-
-    def run_well(self, *command, **environment):
-        answer = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
-                                env={**os.environ, **environment})
-        self.assertEqual(answer.returncode, 0, f"{command}\n{answer.stdout}\n{answer.stderr}")
-        return answer.stdout
-
+class Consumer(Project):
     def configure(self, source, *arguments):
         return self.run_well(CMAKE, "-G", "Ninja", "-S", source, "-B", self.build,
                              f"-DWARPFOLD_NVCC={os.environ['WARPFOLD_NVCC']}", *arguments)

@@ -1,36 +1,22 @@
 # SPDX-License-Identifier: MIT
 """examples/library_use built with the headers of a checkout or of an installation; every header compiled alone."""
 import os
-import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from project import CMAKE, ROOT, Project
+
 EXAMPLE = ROOT / "examples/library_use"
-CMAKE = os.environ["WARPFOLD_CMAKE"]
 NVCC = os.environ.get("WARPFOLD_NVCC", "")
 CXX = os.environ["CXX"]
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
 PRINTS = "0 to 999999, 500000 even, sum 499999500000\n"
 
 
-class Library(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.place = pathlib.Path(folder.name)
-        self.build = self.place / "build"
-
-    def run_well(self, *command, **environment):
-        answer = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
-                                env={**os.environ, **environment})
-        self.assertEqual(answer.returncode, 0, f"{command}\n{answer.stdout}\n{answer.stderr}")
-        return answer.stdout
-
+class Library(Project):
     def build_and_run(self, *arguments):
         """With a compiler alone: no CUDA, and nothing else of warpfold is looked for or built."""
         told = self.run_well(CMAKE, "-G", "Ninja", "-S", EXAMPLE, "-B", self.build, *arguments)

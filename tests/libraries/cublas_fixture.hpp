@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/runtime/cublas/cublas_v2.h"
-#include "tests/runtime/devices.hpp"
+#include "tests/runtime/devices/devices.hpp"
 
 struct float2 {
     float x, y;
@@ -149,44 +149,21 @@ private:
     std::uniform_real_distribution<double> some_{-1, 1};
 };
 
-// The calls by type, under one name.
-#define SOFTGPU_OVERLOADS(T, X, dot_name, nrm)                                                                         \
-    template <class... A>                                                                                              \
-    cublasStatus_t gemm(const T*, A... a) {                                                                            \
-        return cublas##X##gemm(a...);                                                                                  \
-    }                                                                                                                  \
-    template <class... A>                                                                                              \
-    cublasStatus_t gemv(const T*, A... a) {                                                                            \
-        return cublas##X##gemv(a...);                                                                                  \
-    }                                                                                                                  \
-    template <class... A>                                                                                              \
-    cublasStatus_t geam(const T*, A... a) {                                                                            \
-        return cublas##X##geam(a...);                                                                                  \
-    }                                                                                                                  \
-    template <class... A>                                                                                              \
-    cublasStatus_t trsm(const T*, A... a) {                                                                            \
-        return cublas##X##trsm(a...);                                                                                  \
-    }                                                                                                                  \
-    template <class... A>                                                                                              \
-    cublasStatus_t syrk(const T*, A... a) {                                                                            \
-        return cublas##X##syrk(a...);                                                                                  \
-    }                                                                                                                  \
-    template <class... A>                                                                                              \
-    cublasStatus_t axpy(const T*, A... a) {                                                                            \
-        return cublas##X##axpy(a...);                                                                                  \
-    }                                                                                                                  \
-    template <class... A>                                                                                              \
-    cublasStatus_t dot(const T*, A... a) {                                                                             \
-        return cublas##dot_name(a...);                                                                                 \
-    }                                                                                                                  \
-    template <class... A>                                                                                              \
-    cublasStatus_t nrm2(const T*, A... a) {                                                                            \
-        return cublas##nrm(a...);                                                                                      \
-    }
-SOFTGPU_OVERLOADS(float, S, Sdot, Snrm2)
-SOFTGPU_OVERLOADS(double, D, Ddot, Dnrm2)
-SOFTGPU_OVERLOADS(cuComplex, C, Cdotc, Scnrm2)
-SOFTGPU_OVERLOADS(cuDoubleComplex, Z, Zdotc, Dznrm2)
-#undef SOFTGPU_OVERLOADS
+using all_types = testing::Types<float, double, cuComplex, cuDoubleComplex>;
+inline constexpr cublasOperation_t all_operations[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
+
+// The call of type T: FOR_TYPE(gemm, ...).
+#define FOR_TYPE(call, ...)                                                                                            \
+    [&] {                                                                                                              \
+        if constexpr (std::is_same_v<T, float>) {                                                                      \
+            return cublasS##call(__VA_ARGS__);                                                                         \
+        } else if constexpr (std::is_same_v<T, double>) {                                                              \
+            return cublasD##call(__VA_ARGS__);                                                                         \
+        } else if constexpr (std::is_same_v<T, cuComplex>) {                                                           \
+            return cublasC##call(__VA_ARGS__);                                                                         \
+        } else {                                                                                                       \
+            return cublasZ##call(__VA_ARGS__);                                                                         \
+        }                                                                                                              \
+    }()
 
 } // namespace softgpu::runtime

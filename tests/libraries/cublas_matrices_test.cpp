@@ -9,10 +9,7 @@ namespace {
 
 template <class T>
 class cublas_matrices : public cublas_test {};
-using all_types = testing::Types<float, double, cuComplex, cuDoubleComplex>;
 TYPED_TEST_SUITE(cublas_matrices, all_types);
-
-constexpr cublasOperation_t all_operations[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
 
 TYPED_TEST(cublas_matrices, gemv) {
     using T = TypeParam;
@@ -24,7 +21,7 @@ TYPED_TEST(cublas_matrices, gemv) {
         auto y = this->template random_matrix<T>(1, out, 2);      // increment 3
         for (const T keep : {beta, zero}) {
             y.at = this->on_device(y.values);
-            ASSERT_EQ(gemv(&alpha, this->handle, op, 9, 5, &alpha, a.at, a.ld, x.at, -2, &keep, y.at, 3),
+            ASSERT_EQ(FOR_TYPE(gemv, this->handle, op, 9, 5, &alpha, a.at, a.ld, x.at, -2, &keep, y.at, 3),
                       CUBLAS_STATUS_SUCCESS);
             this->expect_matrix(y, in, [&](int, int i) {
                 exact<T> sum{};
@@ -45,13 +42,13 @@ TYPED_TEST(cublas_matrices, geam) {
             const auto a = this->template random_operand<T>(op_a, 7, 4);
             const auto b = this->template random_operand<T>(op_b, 7, 4);
             const auto c = this->template random_matrix<T>(7, 4);
-            ASSERT_EQ(geam(&alpha, this->handle, op_a, op_b, 7, 4, &alpha, a.at, a.ld, &beta, b.at, b.ld, c.at, c.ld),
+            ASSERT_EQ(FOR_TYPE(geam, this->handle, op_a, op_b, 7, 4, &alpha, a.at, a.ld, &beta, b.at, b.ld, c.at, c.ld),
                       CUBLAS_STATUS_SUCCESS);
             this->expect_matrix(c, 1, [&](int row, int column) {
                 return widened(alpha) * a.element(op_a, row, column) + widened(beta) * b.element(op_b, row, column);
             });
-            ASSERT_EQ(geam(&alpha, this->handle, op_a, op_b, 7, 4, &alpha, a.at, a.ld, &zero,
-                           static_cast<const T*>(nullptr), 7, c.at, c.ld),
+            ASSERT_EQ(FOR_TYPE(geam, this->handle, op_a, op_b, 7, 4, &alpha, a.at, a.ld, &zero,
+                               static_cast<const T*>(nullptr), 7, c.at, c.ld),
                       CUBLAS_STATUS_SUCCESS);
             this->expect_matrix(c, 1,
                                 [&](int row, int column) { return widened(alpha) * a.element(op_a, row, column); });
@@ -76,7 +73,7 @@ TYPED_TEST(cublas_matrices, trsm) {
                     a.at = this->on_device(a.values);
                     const auto b = this->template random_matrix<T>(m, n);
                     ASSERT_EQ(
-                        trsm(&alpha, this->handle, side, fill, op, diagonal, m, n, &alpha, a.at, a.ld, b.at, b.ld),
+                        FOR_TYPE(trsm, this->handle, side, fill, op, diagonal, m, n, &alpha, a.at, a.ld, b.at, b.ld),
                         CUBLAS_STATUS_SUCCESS);
                     const auto got = this->read(b.at, b.values.size());
                     const auto x = [&](int row, int column) {
@@ -116,7 +113,7 @@ TYPED_TEST(cublas_matrices, syrk) {
         for (const cublasOperation_t op : {CUBLAS_OP_N, CUBLAS_OP_T}) {
             const auto a = this->template random_operand<T>(op, 6, 9);
             const auto c = this->template random_matrix<T>(6, 6);
-            ASSERT_EQ(syrk(&alpha, this->handle, fill, op, 6, 9, &alpha, a.at, a.ld, &beta, c.at, c.ld),
+            ASSERT_EQ(FOR_TYPE(syrk, this->handle, fill, op, 6, 9, &alpha, a.at, a.ld, &beta, c.at, c.ld),
                       CUBLAS_STATUS_SUCCESS);
             this->expect_matrix(
                 c, 9,
@@ -140,7 +137,14 @@ TYPED_TEST(cublas_matrices, vectors) {
     const auto x = this->template random_matrix<T>(1, n, 1);
     const auto y = this->template random_matrix<T>(1, n, 0);
     T product{};
-    ASSERT_EQ(dot(&alpha, this->handle, n, x.at, 2, y.at, -1, &product), CUBLAS_STATUS_SUCCESS);
+    const auto dot = [](auto... a) {
+        if constexpr (std::is_arithmetic_v<T>) {
+            return FOR_TYPE(dot, a...);
+        } else {
+            return FOR_TYPE(dotc, a...);
+        }
+    };
+    ASSERT_EQ(dot(this->handle, n, x.at, 2, y.at, -1, &product), CUBLAS_STATUS_SUCCESS);
     exact<T> sum{};
     R squares = 0;
     for (int i = 0; i < n; ++i) {
@@ -149,9 +153,18 @@ TYPED_TEST(cublas_matrices, vectors) {
     }
     EXPECT_LE(std::abs(widened(product) - sum), unit<T> * 10);
     std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, cuComplex>, float, double> norm = 0;
-    ASSERT_EQ(nrm2(&alpha, this->handle, n, x.at, 2, &norm), CUBLAS_STATUS_SUCCESS);
+    const auto nrm2 = [](auto... a) {
+        if constexpr (std::is_same_v<T, cuComplex>) {
+            return cublasScnrm2(a...);
+        } else if constexpr (std::is_same_v<T, cuDoubleComplex>) {
+            return cublasDznrm2(a...);
+        } else {
+            return FOR_TYPE(nrm2, a...);
+        }
+    };
+    ASSERT_EQ(nrm2(this->handle, n, x.at, 2, &norm), CUBLAS_STATUS_SUCCESS);
     EXPECT_LE(std::abs(norm - std::sqrt(squares)), unit<T> * 10);
-    ASSERT_EQ(axpy(&alpha, this->handle, n, &alpha, x.at, 2, y.at, 1), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(FOR_TYPE(axpy, this->handle, n, &alpha, x.at, 2, y.at, 1), CUBLAS_STATUS_SUCCESS);
     this->expect_matrix(y, 2, [&](int, int i) { return y(0, i) + widened(alpha) * x(0, i); });
 }
 

@@ -8,8 +8,6 @@
 namespace softgpu::runtime {
 namespace {
 
-constexpr cublasOperation_t all_operations[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
-
 template <class T>
 class cublas_products : public cublas_test {
 protected:
@@ -23,7 +21,7 @@ protected:
             std::ranges::fill(c.values, number<T>(std::numeric_limits<double>::quiet_NaN(), 0));
             c.at = on_device(c.values);
         }
-        ASSERT_EQ(gemm(&alpha, handle, op_a, op_b, m, n, k, &alpha, a.at, a.ld, b.at, b.ld, &beta, c.at, c.ld),
+        ASSERT_EQ(FOR_TYPE(gemm, handle, op_a, op_b, m, n, k, &alpha, a.at, a.ld, b.at, b.ld, &beta, c.at, c.ld),
                   CUBLAS_STATUS_SUCCESS);
         expect_matrix(c, k, [&](int row, int column) {
             exact<T> sum{};
@@ -34,7 +32,6 @@ protected:
         });
     }
 };
-using all_types = testing::Types<float, double, cuComplex, cuDoubleComplex>;
 TYPED_TEST_SUITE(cublas_products, all_types);
 
 TYPED_TEST(cublas_products, all_operations_and_sizes) {

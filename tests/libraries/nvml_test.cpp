@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/runtime/nvml/nvml.h"
-#include "tests/runtime/devices.hpp"
+#include "tests/runtime/devices/devices.hpp"
 
 namespace softgpu::runtime {
 namespace {

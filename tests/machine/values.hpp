@@ -158,4 +158,24 @@ inline double as_double(std::uint64_t pattern) { return std::bit_cast<double>(pa
 inline std::uint64_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 inline std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x); }
 
+// PTX's comparisons of floats: the ordered ones are false for NaN, those with u true.
+inline bool float_holds(const std::string& name, double a, double b) {
+    const bool unordered = std::isnan(a) || std::isnan(b);
+    if (name == "num" || name == "nan") {
+        return (name == "nan") == unordered;
+    }
+    if (unordered) {
+        return name.size() == 3;
+    }
+    const std::string plain = name.substr(0, 2);
+    return plain == "eq"   ? a == b
+           : plain == "ne" ? a != b
+           : plain == "lt" ? a < b
+           : plain == "le" ? a <= b
+           : plain == "gt" ? a > b
+                           : a >= b;
+}
+inline const std::vector<std::string> float_relations{"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
+                                                      "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+
 } // namespace softgpu::test

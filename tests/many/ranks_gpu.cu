@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/library/device_array.hpp"
-#include "tests/many/nccl_ranks.cuh"
+#include "tests/many/nccl/ranks.cuh"
 #include "tests/many/primitives.hpp"
 #include "warpfold/convolve.cuh"
 #include "warpfold/exact_moments.cuh"

@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The names that the library exports: all of NVIDIA's, under NVIDIA's version, and nothing by accident.
-#include <cstdio>
-#include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace {
+#include "tests/command_output.hpp"
 
-struct pipe_closer {
-    void operator()(std::FILE* f) const { ::pclose(f); }
-};
+namespace {
 
 // "name@@version" of every symbol that a library exports.
 std::set<std::string> exports_of(const std::string& library) {
     std::set<std::string> names;
     const std::string command = "nm -D --defined-only --with-symbol-versions '" + library + "'";
-    const std::unique_ptr<std::FILE, pipe_closer> out(::popen(command.c_str(), "r"));
-    char line[512];
-    while (out != nullptr && std::fgets(line, sizeof line, out.get()) != nullptr) {
-        char address[64], kind[8], name[256];
-        if (std::sscanf(line, "%63s %7s %255s", address, kind, name) == 3 && std::string(kind) != "A") {
+    std::istringstream lines(warpfold::tests::output_of(command).text);
+    for (std::string address, kind, name; lines >> address >> kind >> name;) {
+        if (kind != "A") {
             names.insert(name);
         }
     }

@@ -32,6 +32,13 @@ class Command(unittest.TestCase):
         self.assertEqual((answer.returncode, answer.stdout), (1, ""))
         self.assertEqual(answer.stderr, "dev: there is no 'reduse'; ./dev help lists what there is\n")
 
+    def test_unknown_arguments_are_one_line_on_stderr_before_anything_is_done(self):
+        for arguments in (("clean", "--everything"), ("clean", "--all", "ci"), ("lint", "all"), ("setup", "--force"),
+                          ("docs", "index"), ("build", "cdua"), ("build", "base")):
+            answer = run("./dev", *arguments)
+            self.assertEqual((answer.returncode, answer.stdout), (1, ""), arguments)
+            self.assertRegex(answer.stderr, rf"\Adev: {arguments[0]}: .*{arguments[1]}.*\n\Z")
+
     def test_gpu_refuses_a_stage_that_is_not_there(self):
         answer = run("./dev", "gpu", "5", "laddr")
         self.assertEqual(answer.returncode, 2)

@@ -19,7 +19,8 @@ LONGEST = {"README.md": 120, "HACKING.md": 150}
 
 def pages():
     """Every page of the tree, relative to its root."""
-    found = [ROOT / name for name in ("README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    found = [ROOT / name for name in ("README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md", "include/warpfold/README.md",
+                                      "examples/gpu_mode/README.md")]
     found += sorted((ROOT / "docs").rglob("*.md"))
     return [str(page.relative_to(ROOT)) for page in found]
 
@@ -102,6 +103,12 @@ class Documents(unittest.TestCase):
         self.assertEqual(missing, [])
         self.assertGreater(seen, 100)
 
+    def test_tables_are_whole(self):
+        """A table begins with its head and a line of dashes; a blank line inside would end it."""
+        for document in pages():
+            for table in re.findall(r"^\|.*\n(?:\|.*\n)*", without_blocks((ROOT / document).read_text()) + "\n", re.M):
+                self.assertRegex(table, r"^.*\n\|[ :|-]+\|\n", f"{document}: {table[:60]}")
+
     def test_named_files_exist(self):
         tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
         names = {pathlib.PurePath(path).name for path in tracked.splitlines()}
@@ -120,14 +127,19 @@ class Documents(unittest.TestCase):
         self.assertGreater(seen, 100)
 
     def test_every_page_is_linked(self):
-        """From another page: a page that nothing links to is not found by readers."""
+        """From another page: a page or a plot that nothing links to is not found by readers."""
         linked = set()
         for document in pages():
             for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", (ROOT / document).read_text()):
                 linked.add(((ROOT / document).parent / target).resolve())
-        for document in written():
-            if document != "README.md":
-                self.assertTrue((ROOT / document).resolve() in linked, f"no page links to {document}")
+        results = [str(path.relative_to(ROOT)) for path in (ROOT / "docs/results").iterdir()]
+        for document in set(pages() + results) - {"README.md"}:
+            self.assertTrue((ROOT / document).resolve() in linked, f"no page links to {document}")
+
+    def test_every_public_header_is_listed(self):
+        headers = ROOT / "include" / "warpfold"
+        listed = set(re.findall(r"`(\w+)(?:\.hpp|\.cuh)?`", (headers / "README.md").read_text()))
+        self.assertEqual({path.stem for path in headers.glob("*.[hc][pu][ph]")} - listed, set())
 
     def test_first_pages_are_short(self):
         for document, longest in LONGEST.items():

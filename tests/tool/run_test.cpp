@@ -121,7 +121,11 @@ TEST_F(run, has_a_timeline_written) {
     EXPECT_EQ(content(file), "{}\n");
     expect_complaint(shell("exit 0", {"--timeline", path("u.json")}), 1, {"no timeline"});
     expect_complaint(shell("echo ran", {"--timeline", "-"}), 2, {"--timeline", "file"});
-    expect_complaint(shell("echo ran", {"--timeline", file, "--counters", file}), 2, {"--timeline", "file of its own"});
+    for (const char* const other : {"--counters", "--profile", "--report"}) {
+        expect_complaint(shell("echo ran", {"--timeline", file, other, file}), 2, {"--timeline", other, "two files"});
+    }
+    expect_complaint(shell("echo ran", {"--timeline", file, "--check", "all", "--check-json", file}), 2,
+                     {"--timeline", "--check-json", "two files"});
     EXPECT_EQ(entries(), 1u);
 }
 
@@ -152,6 +156,10 @@ TEST_F(run, counts_the_findings_of_all_processes) {
               4);
     expect_complaint(shell(left("SOFTGPU_CHECK_JSON", 1, 11, "[]"), {"--check", "all"}), 1, {"no list of findings"});
     EXPECT_EQ(entries(), 1u);
+    for (const char* const wrong : {"x", "-1", "256", ""}) {
+        expect_complaint(shell("echo ran", {"--check", "all", "--error-exit", wrong}), 2,
+                         {"--error-exit", "0 to 255", std::string("'") + wrong + "'"});
+    }
 }
 
 TEST_F(run, has_the_launches_of_all_processes) {

@@ -8,9 +8,13 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -43,7 +47,7 @@ struct run_options {
     std::optional<std::string> seed;
     std::optional<std::string> check;
     std::optional<std::string> check_json;
-    int error_exit = status_failure;
+    std::string error_exit = std::to_string(status_failure);
     std::optional<std::string> profile;
     std::optional<std::string> timeline;
     std::optional<std::string> report;
@@ -53,6 +57,20 @@ struct run_options {
     CLI::App* app = nullptr;
 };
 
+std::uint64_t whole_number(std::string_view option, const std::string& text, std::uint64_t most) {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, wrong] = std::from_chars(text.data(), end, number);
+    if (at != end || wrong != std::errc{} || number > most) {
+        throw usage_error(fmt::format("{}: '{}' is no whole number from 0 to {}", option, text, most));
+    }
+    return number;
+}
+
+int exit_status_of_findings(const run_options& o) {
+    return static_cast<int>(whole_number("--error-exit", o.error_exit, 255));
+}
+
 // A seed alone asks for the schedule that takes one.
 void set_schedule(const run_options& o) {
     if (o.schedule && *o.schedule != "fair" && *o.schedule != "adversarial") {
@@ -61,18 +79,11 @@ void set_schedule(const run_options& o) {
     if (o.seed && o.schedule == "fair") {
         throw usage_error("--seed: the fair schedule takes none");
     }
-    std::uint64_t seed = 0;
-    if (o.seed) {
-        const char* const end = o.seed->data() + o.seed->size();
-        if (const auto [at, wrong] = std::from_chars(o.seed->data(), end, seed); at != end || wrong != std::errc{}) {
-            throw usage_error(fmt::format("--seed: '{}' is no whole number from 0 to {}", *o.seed,
-                                          std::numeric_limits<std::uint64_t>::max()));
-        }
-    }
     if (o.schedule || o.seed) {
         ::setenv("SOFTGPU_SCHEDULE", o.schedule.value_or("adversarial").c_str(), 1);
     }
     if (o.seed) {
+        const std::uint64_t seed = whole_number("--seed", *o.seed, std::numeric_limits<std::uint64_t>::max());
         ::setenv("SOFTGPU_SEED", std::to_string(seed).c_str(), 1);
     }
 }
@@ -220,7 +231,26 @@ int run_watched(const run_options& o, const std::vector<std::string>& arguments,
     write(*findings, all.text);
     texts.findings = all.text;
     write_page();
-    return all.count != 0 ? o.error_exit : status;
+    return all.count != 0 ? exit_status_of_findings(o) : status;
+}
+
+void expect_a_file_each(const run_options& o) {
+    const std::pair<const char*, const std::optional<std::string>*> files[] = {{"--counters", &o.counters},
+                                                                               {"--check-json", &o.check_json},
+                                                                               {"--profile", &o.profile},
+                                                                               {"--timeline", &o.timeline},
+                                                                               {"--report", &o.report}};
+    std::map<std::string, const char*> option_of;
+    for (const auto& [option, file] : files) {
+        if (*file == "-") {
+            throw usage_error(fmt::format("{}: give a file; standard output is the program's own", option));
+        }
+        if (*file) {
+            if (const auto [at, is_new] = option_of.emplace(**file, option); !is_new) {
+                throw usage_error(fmt::format("{} and {}: give two files", at->second, option));
+            }
+        }
+    }
 }
 
 int run_program(const run_options& o) {
@@ -236,9 +266,6 @@ int run_program(const run_options& o) {
     if (arguments.empty()) {
         throw usage_error("which program? warpfold run [OPTIONS] -- PROGRAM ARGUMENTS");
     }
-    if (o.counters == "-") {
-        throw usage_error("--counters: give a file; standard output is the program's own");
-    }
     if (o.check) {
         try {
             static_cast<void>(softgpu::check::parse_checks(*o.check));
@@ -248,30 +275,8 @@ int run_program(const run_options& o) {
     } else if (o.check_json || o.app->count("--error-exit") != 0) {
         throw usage_error("--check-json and --error-exit go with --check");
     }
-    if (o.check_json == "-") {
-        throw usage_error("--check-json: give a file; standard output is the program's own");
-    }
-    if (o.error_exit < 0 || o.error_exit > 255) {
-        throw usage_error(fmt::format("--error-exit: {} is not between 0 and 255", o.error_exit));
-    }
-    if (o.profile == "-") {
-        throw usage_error("--profile: give a file; standard output is the program's own");
-    }
-    if (o.profile && o.profile == o.counters) {
-        throw usage_error("--counters and --profile: give two files");
-    }
-    if (o.timeline == "-") {
-        throw usage_error("--timeline: give a file; standard output is the program's own");
-    }
-    if (o.timeline && (o.timeline == o.counters || o.timeline == o.profile)) {
-        throw usage_error("--timeline: give a file of its own");
-    }
-    if (o.report == "-") {
-        throw usage_error("--report: give a file; standard output is the program's own");
-    }
-    if (o.report && (o.report == o.counters || o.report == o.profile || o.report == o.timeline)) {
-        throw usage_error("--report: give a file of its own");
-    }
+    static_cast<void>(exit_status_of_findings(o));
+    expect_a_file_each(o);
     if (arguments.front().empty()) {
         return cannot_start("''", ENOENT);
     }
@@ -314,7 +319,9 @@ action add_run(CLI::App& app) {
            "fair (default), or adversarial: lanes, warps, blocks and streams in any order that CUDA allows, drawn "
            "from --seed")
         ->type_name("NAME");
-    app.add_option("--seed", o->seed, "the adversarial schedule's seed; the same one gives the same order again")
+    app.add_option("--seed", o->seed,
+                   "the adversarial schedule's seed; the same one gives the same order again. Alone it means "
+                   "--schedule adversarial")
         ->type_name("NUMBER");
     app.add_option("--check", o->check,
                    "look for mistakes: memory, race, init, sync, leak, several with commas between, or all")

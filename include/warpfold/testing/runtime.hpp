@@ -26,7 +26,6 @@ inline constexpr const char* counter_names[] = {
 #include "warpfold/testing/counters.def"
 #undef SOFTGPU_COUNTER
 };
-inline constexpr std::size_t counter_count = sizeof counter_names / sizeof counter_names[0];
 
 struct functions {
     softgpu_testing_version_function* version = nullptr;

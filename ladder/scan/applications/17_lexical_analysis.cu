@@ -68,7 +68,7 @@ verdict one_pass(const engine::evidence& e) {
     const double passes = static_cast<double>(c.global_bytes_requested()) / static_cast<double>(5 * e.n());
     // A second read of the text makes it 1.2; words read again while a block waits for another one are a few.
     return seen(passes < 1.1, number(passes, 3) + "x the bytes of the text and the states; launches: " +
-                                   std::to_string(e.step.launches.size()));
+                                  std::to_string(e.step.launches.size()));
 }
 
 } // namespace

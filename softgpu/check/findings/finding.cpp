@@ -95,12 +95,6 @@ std::vector<finding> findings::take() {
     return std::exchange(list_, {});
 }
 
-std::size_t findings::count() const {
-    const std::lock_guard lock(mutex_);
-    return static_cast<std::size_t>(
-        std::count_if(list_.begin(), list_.end(), [](const finding& f) { return !f.is_note; }));
-}
-
 std::size_t findings::size() const {
     const std::lock_guard lock(mutex_);
     return list_.size();

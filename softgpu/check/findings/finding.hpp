@@ -61,8 +61,6 @@ public:
     [[nodiscard]] std::vector<finding> list() const;
     // The same, and forgets them.
     [[nodiscard]] std::vector<finding> take();
-    // Findings that are not notes.
-    [[nodiscard]] std::size_t count() const;
     // Grows with every new finding.
     [[nodiscard]] std::size_t size() const;
 

@@ -11,7 +11,7 @@ namespace warpfold::detail {
 template <class A, int Rows_, int Cols_, int Taps_, int ThreadsX, int ThreadsY, int MostX, int MostY>
 struct tile_shape {
     static constexpr int rows = Rows_, cols = Cols_, taps = Taps_;
-    static constexpr int threads_x = ThreadsX, threads_y = ThreadsY, threads = ThreadsX * ThreadsY;
+    static constexpr int threads_x = ThreadsX, threads = ThreadsX * ThreadsY;
     static constexpr int width = ThreadsX * Cols_, height = ThreadsY * Rows_; // of results
     static constexpr int most_x = MostX, most_y = MostY;                      // of a part of the mask
     static constexpr int per = 16 / sizeof(A);

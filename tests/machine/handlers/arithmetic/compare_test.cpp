@@ -16,26 +16,6 @@ const std::vector<relation> relations{
     {"lt", [](int128 a, int128 b) { return a < b; }},  {"le", [](int128 a, int128 b) { return a <= b; }},
     {"gt", [](int128 a, int128 b) { return a > b; }},  {"ge", [](int128 a, int128 b) { return a >= b; }}};
 
-// PTX's comparisons of floats: the ordered ones are false for NaN, those with u true.
-bool float_holds(const std::string& name, double a, double b) {
-    const bool unordered = std::isnan(a) || std::isnan(b);
-    if (name == "num" || name == "nan") {
-        return (name == "nan") == unordered;
-    }
-    if (unordered) {
-        return name.size() == 3;
-    }
-    const std::string plain = name.substr(0, 2);
-    return plain == "eq"   ? a == b
-           : plain == "ne" ? a != b
-           : plain == "lt" ? a < b
-           : plain == "le" ? a <= b
-           : plain == "gt" ? a > b
-                           : a >= b;
-}
-const std::vector<std::string> float_relations{"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
-                                               "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
-
 double value_of(std::uint64_t pattern, bool wide, bool flush = false) {
     const double v = wide ? as_double(pattern) : static_cast<double>(as_float(pattern));
     return flush && std::abs(v) < 0x1p-126 ? std::copysign(0.0, v) : v;

@@ -167,30 +167,11 @@ TEST(Half, MinMax) {
                [&](const row& r) { return extreme(f16, true, false, flushed(f16, r[0]), flushed(f16, r[1])); });
 }
 
-bool relates(const std::string& how, double a, double b) {
-    const bool unordered = std::isnan(a) || std::isnan(b);
-    if (how == "num" || how == "nan") {
-        return unordered == (how == "nan");
-    }
-    if (unordered) {
-        return how.size() == 3;
-    }
-    const std::string plain = how.substr(0, 2);
-    return plain == "eq"   ? a == b
-           : plain == "ne" ? a != b
-           : plain == "lt" ? a < b
-           : plain == "le" ? a <= b
-           : plain == "gt" ? a > b
-                           : a >= b;
-}
-const std::vector<std::string> relations{"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
-                                         "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
-
 TEST(Half, Comparisons) {
     for (const small_format& f : halves) {
         const std::vector<row> rows = cross({thinned(half_edges(f), 2), half_edges(f)});
-        for (const std::string& how : relations) {
-            const auto yes = [&](const row& r) { return relates(how, f.value(r[0]), f.value(r[1])); };
+        for (const std::string& how : float_relations) {
+            const auto yes = [&](const row& r) { return float_holds(how, f.value(r[0]), f.value(r[1])); };
             check({"setp." + how + "." + f.name + " %d|%f, %a, %b;", {"b16", "b16"}, {"pred", "pred"}}, rows,
                   [&](const row& r) {
                       return row{yes(r) ? 1u : 0u, yes(r) ? 0u : 1u};
@@ -215,12 +196,12 @@ TEST(Half, Comparisons) {
                {"b16", "b16"},
                {"b32", "b16"}},
               rows, [&](const row& r) {
-                  return row{relates("lt", f.value(r[0]), f.value(r[1])) ? 0xFFFFFFFFu : 0u,
-                             relates("ge", f.value(r[0]), f.value(r[1])) ? 0xFFFFu : 0u};
+                  return row{float_holds("lt", f.value(r[0]), f.value(r[1])) ? 0xFFFFFFFFu : 0u,
+                             float_holds("ge", f.value(r[0]), f.value(r[1])) ? 0xFFFFu : 0u};
               });
         check({"setp.gt.and." + f.name + " %d|%f, %a, %b, !%c;", {"b16", "b16", "pred"}, {"pred", "pred"}},
               cross({thinned(half_edges(f), 3), thinned(half_edges(f), 3), {0, 1}}), [&](const row& r) {
-                  const bool yes = relates("gt", f.value(r[0]), f.value(r[1]));
+                  const bool yes = float_holds("gt", f.value(r[0]), f.value(r[1]));
                   return row{yes && r[2] == 0 ? 1u : 0u, !yes && r[2] == 0 ? 1u : 0u};
               });
     }
