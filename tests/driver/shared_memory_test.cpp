@@ -77,11 +77,6 @@ protected:
         EXPECT_EQ(cuMemcpyDtoH_v2(&word, at, 4), result::success);
         return word;
     }
-    static void wait_until_queried(event* e) {
-        for (int i = 0; i < 10000 && cuEventQuery(e) != result::success; ++i) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-    }
 };
 
 TEST_F(shared_memory_test, both_processes_use_an_allocation) {
