@@ -66,7 +66,7 @@ bool is_satisfied(const memory_operation& o, std::uint64_t now) {
 }
 
 std::string condition_text(const memory_operation& o) {
-    const std::string value = std::to_string(o.value);
+    std::string value = std::to_string(o.value);
     switch (o.until) {
     case value_comparison::at_least: return "at least " + value;
     case value_comparison::equal: return value;
