@@ -21,6 +21,7 @@
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -184,7 +185,7 @@ public:
         check_not_given_up(call);
         const ncclResult_t code = ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream);
         if (code != ncclSuccess && code != ncclInProgress) { // the ranks may be out of step: the gather before says why
-            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+            const auto end = std::chrono::steady_clock::now() + std::max<time_limit>(limit_, std::chrono::seconds(1));
             while (!fault_->is_there() && cudaStreamQuery(stream) == cudaErrorNotReady &&
                    std::chrono::steady_clock::now() < end) {
                 std::this_thread::yield();

@@ -166,7 +166,8 @@ def test_the_interpreters_lock_is_released():
     sys.setswitchinterval(1000)
     try:
         other.start()
-        for _ in range(100):  # the other thread may be late to take the lock
+        end = time.monotonic() + 60
+        while time.monotonic() < end:  # the other thread may be late to take the lock
             before = counted[0]
             assert wf.sum(values) == values.size
             if counted[0] != before:

@@ -7,26 +7,65 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <unistd.h>
+
 namespace softgpu::runtime {
 namespace {
 
 using nccl_errors_test = nccl_fixture;
 
+// A call in a thread of its own, which waits for other ranks.
+class call_that_waits {
+public:
+    explicit call_that_waits(const std::function<ncclResult_t()>& call)
+        : thread_([this, call] {
+              id_ = ::gettid();
+              result_ = call();
+              over_ = true;
+          }) {
+        while (!over_ && !(is_asleep() && is_asleep())) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        EXPECT_FALSE(over_);
+    }
+    ~call_that_waits() { thread_.join(); }
+    call_that_waits(const call_that_waits&) = delete;
+    call_that_waits& operator=(const call_that_waits&) = delete;
+
+    ncclResult_t result() {
+        while (!over_) {
+            std::this_thread::yield();
+        }
+        return result_;
+    }
+
+private:
+    // Whether the thread has begun and waits, instead of only standing still because the host runs others.
+    [[nodiscard]] bool is_asleep() const {
+        std::ifstream file("/proc/self/task/" + std::to_string(id_) + "/stat"); // "ID (NAME) STATE ..."
+        std::string text;
+        std::getline(file, text);
+        return id_ != 0 && text.find(") S ") != std::string::npos;
+    }
+
+    std::atomic<pid_t> id_{0};
+    std::atomic<bool> over_{false};
+    std::atomic<ncclResult_t> result_{ncclSuccess};
+    std::thread thread_;
+};
+
 TEST_F(nccl_errors_test, an_abort_ends_waits) {
-    std::atomic<int> result{-1};
     std::uint32_t* const p = allocate(0, 1);
-    std::thread waits([&] { result = ncclAllReduce(p, p, 1, ncclUint32, ncclSum, comm(0), on(0)); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_EQ(result, -1);
+    call_that_waits waits([&] { return ncclAllReduce(p, p, 1, ncclUint32, ncclSum, comm(0), on(0)); });
     EXPECT_EQ(ncclCommAbort(comms_[1]), ncclSuccess);
-    waits.join();
-    EXPECT_EQ(result, ncclInternalError);
+    EXPECT_EQ(waits.result(), ncclInternalError);
     ncclResult_t state = ncclSuccess;
     EXPECT_EQ(ncclCommGetAsyncError(comm(0), &state), ncclSuccess);
     EXPECT_EQ(state, ncclInternalError);
@@ -68,15 +107,11 @@ TEST_F(nccl_errors_test, a_device_that_fails_ends_the_calls_of_all) {
 
 TEST_F(nccl_errors_test, a_device_that_fails_ends_waits) {
     std::uint32_t* const p = allocate(0, 1);
-    std::atomic<int> result{-1};
-    std::thread waits([&] { result = ncclAllReduce(p, p, 1, ncclUint32, ncclSum, comm(0), on(0)); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EXPECT_EQ(result, -1);
+    call_that_waits waits([&] { return ncclAllReduce(p, p, 1, ncclUint32, ncclSum, comm(0), on(0)); });
     use(2);
-    ASSERT_EQ(fill(nullptr, 1), error::success);
+    EXPECT_EQ(fill(nullptr, 1), error::success);
     EXPECT_EQ(cudaDeviceSynchronize(), error::illegal_address);
-    waits.join();
-    EXPECT_EQ(result, ncclRemoteError);
+    EXPECT_EQ(waits.result(), ncclRemoteError);
 }
 
 TEST_F(nccl_errors_test, wrong_calls) {
@@ -217,13 +252,9 @@ TEST_F(nccl_errors_test, an_abort_ends_the_waits_of_its_own_rank) {
         if (all_have_joined) {
             ASSERT_EQ(ncclCommInitRank(&second, 2, id, 1), ncclSuccess);
         }
-        std::atomic<int> result{-1};
-        std::thread waits([&] { result = ncclAllReduce(p, p, 1, ncclUint32, ncclSum, first, on(0)); });
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        EXPECT_EQ(result, -1);
+        call_that_waits waits([&] { return ncclAllReduce(p, p, 1, ncclUint32, ncclSum, first, on(0)); });
         EXPECT_EQ(ncclCommAbort(first), ncclSuccess);
-        waits.join();
-        EXPECT_EQ(result, all_have_joined ? ncclInternalError : ncclInvalidUsage);
+        EXPECT_EQ(waits.result(), all_have_joined ? ncclInternalError : ncclInvalidUsage);
         if (all_have_joined) {
             EXPECT_EQ(ncclAllReduce(p, p, 1, ncclUint32, ncclSum, second, on(0)), ncclInvalidUsage);
             EXPECT_EQ(ncclCommAbort(second), ncclSuccess);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program as NCCL's documentation has it: one thread, a communicator for each device. Its argument names a fault: what a call
 // has written on device 1 is used in another stream, and nothing orders the two.
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -27,13 +26,17 @@ __global__ void add(float* data, float value) {
     }
 }
 
+__global__ void tell(volatile int* over) { *over = 1; }
+
 // `sums` of device 1 were written in `stream`; `elsewhere` is on device 0.
 void plant(std::string_view fault, float* sums, float* elsewhere, cudaStream_t stream) {
     cudaStream_t other = nullptr;
     float* pinned = nullptr;
+    int* over = nullptr;
     CUDA(cudaSetDevice(1));
     CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
     CUDA(cudaMallocHost(&pinned, count * sizeof(float)));
+    CUDA(cudaMallocHost(&over, sizeof(int)));
     std::optional<warpfold::nccl_communicator> alone;
     ncclComm_t of_one = nullptr;
     if (fault == "call") {
@@ -42,8 +45,14 @@ void plant(std::string_view fault, float* sums, float* elsewhere, cudaStream_t s
         alone.emplace(of_one, stream);
         warpfold::reduce(warpfold::gpu{stream}.over(*alone), sums, count, sums + count);
     }
-    // All of it is over then. Of two operations that run at the same moment the checks may miss the race.
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    // All of it is over then, of which the checks learn nothing. Of two operations that run at the same moment they may miss
+    // the race.
+    *over = 0;
+    tell<<<1, 1, 0, stream>>>(over);
+    CUDA(cudaGetLastError());
+    while (*static_cast<volatile int*>(over) == 0) {
+        std::this_thread::yield();
+    }
     if (fault == "kernel") {
         add<<<8, 128, 0, other>>>(sums, 1.0f);
         CUDA(cudaGetLastError());
@@ -59,6 +68,7 @@ void plant(std::string_view fault, float* sums, float* elsewhere, cudaStream_t s
     CHECK(of_one == nullptr || ncclCommDestroy(of_one) == ncclSuccess);
     CUDA(cudaStreamDestroy(other));
     CUDA(cudaFreeHost(pinned));
+    CUDA(cudaFreeHost(over));
 }
 
 } // namespace

@@ -239,8 +239,8 @@ TEST_F(process_test, a_pipe_a_device_and_a_link_stay_what_they_are) {
         EXPECT_EQ(run(environment, "exit").status, 3);
         EXPECT_TRUE(std::filesystem::is_fifo(pipe)) << variable;
         json document;
-        for (int n = 0; n < 100 && !document.is_object(); ++n) { // until cat is through
-            ::usleep(50'000);
+        for (int n = 0; n < 6000 && !document.is_object(); ++n) { // until cat is through
+            ::usleep(10'000);
             std::ifstream in(copy);
             document = json::parse(in, nullptr, false);
         }

@@ -18,7 +18,7 @@ def load(script):
 
 
 def run(*command, **environment):
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100,
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500,
                           env={**os.environ, **environment}, check=False)
 
 

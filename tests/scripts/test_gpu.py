@@ -70,7 +70,7 @@ class Session(unittest.TestCase):
     def session(self, *arguments):
         environment = {**os.environ, "OUT": str(self.place / "out"), "PATH": f"{self.place}/bin:{os.environ['PATH']}"}
         answer = subprocess.run([str(self.place / "measure/session/gpu.sh"), *arguments], cwd=self.place, env=environment,
-                                capture_output=True, text=True, timeout=100, check=False)
+                                capture_output=True, text=True, timeout=500, check=False)
         calls = self.place / "calls"
         return answer, calls.read_text() if calls.exists() else ""
 

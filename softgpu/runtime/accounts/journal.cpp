@@ -16,7 +16,9 @@
 namespace softgpu::runtime {
 namespace {
 
-// Before the end the files may take this long, and one part in `share_of_writing` of the process's time.
+// Before the end the files are written the first few times, however busy the host is; then they may take this long, and one
+// part in `share_of_writing` of the process's time.
+constexpr int always_written = 8;
 constexpr std::chrono::milliseconds most_spent_at_first{50};
 constexpr int share_of_writing = 20;
 
@@ -146,6 +148,7 @@ void journal::write(const settings& options, moment now) noexcept {
             [&] { profile::instance().write(options.profile_path, facts_of(*options.device), finished); });
     attempt("SOFTGPU_TIMELINE", options.timeline_path, [&] { timeline_file::write(options, finished); });
     spent_ += std::chrono::steady_clock::now() - start;
+    ++writes_;
 }
 
 void journal::write_now_and_then(const settings& options) noexcept {
@@ -154,7 +157,8 @@ void journal::write_now_and_then(const settings& options) noexcept {
     }
     {
         const std::lock_guard in_turn(writing_);
-        if (spent_ > most_spent_at_first + (std::chrono::steady_clock::now() - began_) / share_of_writing) {
+        if (writes_ >= always_written &&
+            spent_ > most_spent_at_first + (std::chrono::steady_clock::now() - began_) / share_of_writing) {
             return;
         }
     }

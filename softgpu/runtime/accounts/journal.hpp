@@ -43,7 +43,7 @@ public:
     // A launch was refused: for the lists only.
     void add_refused(observe::launch_record record);
 
-    // Writes the files if that has taken a small part of the process's time so far.
+    // Writes the files, the first few times or if that has taken a small part of the process's time so far.
     void write_now_and_then(const settings& options) noexcept;
     // Writes the files for the last time. A launch that finishes later is written at once.
     void end(const settings& options) noexcept;
@@ -67,6 +67,7 @@ private:
     std::mutex writing_;
     std::chrono::steady_clock::time_point began_{};
     std::chrono::steady_clock::duration spent_{}; // on writing
+    int writes_ = 0;
 };
 
 } // namespace softgpu::runtime

@@ -47,7 +47,7 @@ void executor::abandon_in_child() noexcept {
     unfinished_.clear();
     ready_.clear();
     drawn_.clear();
-    threads_ = idle_ = running_ = quiet_ = waiting_ = 0;
+    threads_ = idle_ = running_ = quiet_ = waiting_ = timed_waits_ = 0;
 }
 
 void executor::add_observer(operation_observer& observer) {
@@ -99,6 +99,7 @@ void executor::complete(const operation_pointer& what) {
         o->run = nullptr;
         o->before.clear();
         awaited = awaited || o->waiting_threads != 0;
+        waiting_ -= std::exchange(o->waiting_threads, 0u); // they go on, whenever the host runs them
         unfinished_.erase(o->place);
         for (const operation_pointer& next : o->after) {
             if (--next->pending == 0) {
@@ -112,7 +113,8 @@ void executor::complete(const operation_pointer& what) {
         o->after.clear();
     }
     moved_ = now;
-    if (awaited || adversarial_) { // in the adversarial schedule any waiting thread may draw the next operation
+    if (awaited || timed_waits_ != 0 ||
+        adversarial_) { // in the adversarial schedule any waiting thread may draw the next operation
         done_.notify_all();
     }
 }
@@ -138,7 +140,10 @@ void executor::run(guard& lock, const operation_pointer& what) {
 }
 
 void executor::wait(guard& lock, const operation_pointer& what) {
-    ++waiting_;
+    if (what->at != stage::done) {
+        ++waiting_;
+        ++what->waiting_threads;
+    }
     while (what->at != stage::done) {
         if (adversarial_ && may_start_random()) {
             start_random_operation();
@@ -149,15 +154,12 @@ void executor::wait(guard& lock, const operation_pointer& what) {
             continue;
         }
         wake_for_ready();
-        ++what->waiting_threads;
         if (adversarial_) {
             done_.wait_until(lock, next_random_start());
         } else {
             done_.wait(lock);
         }
-        --what->waiting_threads;
     }
-    --waiting_;
     wake_for_ready();
     for (operation_observer* const observer : observers_) {
         observer->host_waited(*what);
@@ -239,9 +241,9 @@ bool executor::wait_for_all(std::chrono::milliseconds at_most, std::optional<int
             start_random_operation();
         }
         wake_for_ready();
-        ++last->waiting_threads;
+        ++timed_waits_;
         done_.wait_until(lock, adversarial_ ? std::min(end, next_random_start()) : end);
-        --last->waiting_threads;
+        --timed_waits_;
         last = last_unfinished(device);
     }
     return last == nullptr;

@@ -124,7 +124,8 @@ private:
     unsigned idle_ = 0;
     unsigned running_ = 0;
     unsigned quiet_ = 0;   // of those that run
-    unsigned waiting_ = 0; // threads of the host that wait for an operation
+    unsigned waiting_ = 0; // threads of the host that wait for an operation which is not finished
+    unsigned timed_waits_ = 0;
     bool adversarial_ = false;
     std::mt19937_64 random_;
     clock::time_point moved_; // when an operation last began or finished

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "tests/machine/values.hpp"
 
@@ -137,6 +139,47 @@ TEST_F(Schedule, SomebodyElseMayWrite) {
     };
     p.run({.deadlock_seconds = 1e-6, .outside = write_late}, {flag});
     EXPECT_GE(asked, 1000u);
+}
+
+// A worker stands still before it looks at what has been written. Its own time has not passed, whatever the clock says.
+TEST_F(Schedule, AWorkerThatStandsStillIsNoDeadlock) {
+    using namespace std::chrono_literals;
+    const std::string wait = "wait: ld.volatile.global.u32 %r3, [%p0]; setp.eq.u32 %q0, %r3, 0; @%q0 bra wait; ret;";
+    const auto set = [](std::uint64_t flag) {
+        std::atomic_ref(*reinterpret_cast<std::uint32_t*>(flag)).store(1);
+        return false;
+    };
+    program alone(kernel(wait));
+    const std::uint64_t first = alone.buffer<std::uint32_t>(1);
+    int looks = 0;
+    const auto stand_still_once = [&] {
+        if (++looks == 2) {
+            std::this_thread::sleep_for(100ms);
+        }
+        return looks == 3 && set(first);
+    };
+    alone.run({.deadlock_seconds = 0.01, .outside = stand_still_once}, {first});
+    EXPECT_GE(looks, 3);
+
+    program both(kernel(wait));
+    const std::uint64_t second = both.buffer<std::uint32_t>(1);
+    std::atomic<std::thread::id> worker{};
+    std::atomic<bool> stands{false};
+    const auto stand_still = [&] { // the worker that comes first; the other one goes on
+        std::thread::id none{};
+        const auto self = std::this_thread::get_id();
+        if (worker.compare_exchange_strong(none, self) || none == self) {
+            return false;
+        }
+        if (!stands.exchange(true)) {
+            std::this_thread::sleep_for(200ms);
+            return set(second);
+        }
+        return false;
+    };
+    both.run({.grid = {2}, .workers = 2, .resident_blocks = 1, .deadlock_seconds = 0.01, .outside = stand_still},
+             {second});
+    EXPECT_TRUE(stands);
 }
 
 // No alarm where the grid only seems to stand still: a long loop over one address that ends by counting.

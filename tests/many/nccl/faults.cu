@@ -145,7 +145,8 @@ TEST(NcclFaults, EachLaunchOfAGraphReportsWhatDiffers) {
         std::chrono::seconds(60));
 }
 
-// Rank 1's stream is held up until all have given up, or for five seconds: NCCL's abort waits for the streams of its device.
+// Rank 1's stream is held up until all have given up, or for five seconds: NCCL's abort waits for the streams of its device. The
+// limit is long enough for the others, whenever the host runs them.
 TEST(NcclFaults, ARankThatIsLateEndsTheOthersInTime) {
     with_nccl_ranks(
         ranks,
@@ -182,7 +183,7 @@ TEST(NcclFaults, ARankThatIsLateEndsTheOthersInTime) {
             open = true;
             EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
         },
-        std::chrono::milliseconds(300));
+        std::chrono::seconds(2));
 }
 
 ncclComm_t comm_of_threads(thread_communicator& threads) {

@@ -53,8 +53,9 @@ TEST(NcclFaults, ACallOfTwoGathersMeetsCallsOfOne) {
     }
 }
 
-// Other second gathers, or a second gather that meets the next call: no rank can be in step. The stream is held up until all is
-// enqueued, as on a device that is slower than the host. A rank in NCCL's gather is there until its time limit.
+// Other second gathers, or a second gather that meets the next call: no rank can be in step. The stream is held up for a
+// second, until all is enqueued, as on a device that is slower than the host. A rank in NCCL's gather is there until its time
+// limit.
 TEST(NcclFaults, RanksOutOfStepSaySoAndGiveUp) {
     const auto check = [](const char* difference, const auto& call) {
         with_nccl_ranks(
@@ -64,10 +65,9 @@ TEST(NcclFaults, RanksOutOfStepSaySoAndGiveUp) {
                 // Freed at the end: a device whose gather never ends holds that up.
                 const on_device<large> four_each{std::vector<large>(n + 1)};
                 const auto on = gpu{stream}.over(comm);
-                ASSERT_EQ(
-                    cudaLaunchHostFunc(
-                        stream, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }, nullptr),
-                    cudaSuccess);
+                ASSERT_EQ(cudaLaunchHostFunc(
+                              stream, [](void*) { std::this_thread::sleep_for(std::chrono::seconds(1)); }, nullptr),
+                          cudaSuccess);
                 const thrown got = what_throws([&] {
                     call(on, of, four_each, comm.rank() == 2);
                     comm.check_enqueued(stream);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -56,15 +57,18 @@ inline const bool devices_are_chosen =
 class held_stream {
 public:
     explicit held_stream(stream* s) {
-        const host_function wait = [](void* released) {
-            while (!*static_cast<std::atomic<bool>*>(released)) {
+        // The host may run the function's thread so late that this object is gone.
+        using shared_flag = decltype(released_);
+        const host_function wait = [](void* user) {
+            const std::unique_ptr<shared_flag> released(static_cast<shared_flag*>(user));
+            while (!**released) {
                 std::this_thread::yield();
             }
         };
-        EXPECT_EQ(cudaLaunchHostFunc(s, wait, &released_), error::success);
+        EXPECT_EQ(cudaLaunchHostFunc(s, wait, new shared_flag(released_)), error::success);
     }
     ~held_stream() {
-        released_ = true;
+        release();
         if (later_.joinable()) {
             later_.join();
         }
@@ -72,20 +76,20 @@ public:
     held_stream(const held_stream&) = delete;
     held_stream& operator=(const held_stream&) = delete;
 
-    void release() { released_ = true; }
+    void release() { *released_ = true; }
     void release_later(std::chrono::milliseconds after) {
         later_ = std::thread([this, after] {
             for (const auto end = std::chrono::steady_clock::now() + after;
-                 !released_ && std::chrono::steady_clock::now() < end;) {
+                 !*released_ && std::chrono::steady_clock::now() < end;) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
-            released_ = true;
+            release();
         });
     }
-    [[nodiscard]] bool is_released() const { return released_; }
+    [[nodiscard]] bool is_released() const { return *released_; }
 
 private:
-    std::atomic<bool> released_{false};
+    std::shared_ptr<std::atomic<bool>> released_ = std::make_shared<std::atomic<bool>>(false);
     std::thread later_;
 };
 

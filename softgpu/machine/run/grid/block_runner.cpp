@@ -33,9 +33,9 @@ void add_executions(launch_result& result, const program_code& code, const std::
 
 } // namespace
 
-block_runner::block_runner(launch_state& launch, const program_code& code, const kernel& k, unsigned index,
-                           bool profiled)
-    : launch_(launch), code_(code), kernel_(k), watch_(launch) {
+block_runner::block_runner(launch_state& launch, quiet_workers& all, const program_code& code, const kernel& k,
+                           unsigned index, bool profiled)
+    : launch_(launch), code_(code), kernel_(k), watch_(launch, all) {
     if (launch.request->seed) {
         adversary_.emplace(*launch.request->seed);
         self_.against = &*adversary_;

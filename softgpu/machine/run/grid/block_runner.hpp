@@ -22,7 +22,8 @@ namespace softgpu::machine {
 
 class block_runner {
 public:
-    block_runner(launch_state& launch, const program_code& code, const kernel& k, unsigned index, bool profiled);
+    block_runner(launch_state& launch, quiet_workers& all, const program_code& code, const kernel& k, unsigned index,
+                 bool profiled);
 
     // Returns when no blocks are left, or at a fault.
     void run();

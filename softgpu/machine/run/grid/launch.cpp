@@ -52,12 +52,13 @@ void run_blocks(launch_state& state, const program_code& code, const kernel& k, 
                                                 : std::max(1u, std::thread::hardware_concurrency());
     const auto workers =
         static_cast<unsigned>(std::min<std::uint64_t>(all, std::max<std::uint64_t>(1, state.clusters)));
+    quiet_workers all_workers;
     std::vector<std::unique_ptr<block_runner>> runners(workers);
     run_on_workers(workers, [&](unsigned n) {
         if (n != 0 && state.next_cluster.load(std::memory_order_relaxed) >= state.clusters) {
             return; // too late to help
         }
-        runners[n] = std::make_unique<block_runner>(state, code, k, n, profiled);
+        runners[n] = std::make_unique<block_runner>(state, all_workers, code, k, n, profiled);
         runners[n]->run();
     });
     if (request.count) {

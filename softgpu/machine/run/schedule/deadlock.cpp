@@ -250,15 +250,56 @@ bool quiet_watch::turn(bool quiet, std::size_t resident, bool more_may_start) {
         return false;
     }
     const auto now = std::chrono::steady_clock::now();
+    if (launch_.request->outside && launch_.request->outside()) {
+        ++launch_.changes;
+    }
     const std::uint64_t changes = launch_.changes.load();
-    const bool outside = launch_.request->outside && launch_.request->outside();
-    if (!timing_ || changes != seen_changes_ || outside) {
+    if (!timing_ || changes != seen_changes_) {
         timing_ = true;
         seen_changes_ = changes;
-        since_ = now;
+        last_turn_ = now;
+        waited_ = 0;
+        agreed_ = false;
         return false;
     }
-    return std::chrono::duration<double>(now - since_).count() > limit;
+    waited_ += std::min(std::chrono::duration<double>(now - last_turn_).count(),
+                        limit / static_cast<double>(least_rounds * resident));
+    last_turn_ = now;
+    if (agreed_ || waited_ <= limit) {
+        return false;
+    }
+    agreed_ = true;
+    return all_.agree(launch_, changes);
+}
+
+void quiet_watch::finish() {
+    become(true);
+    all_.finish(launch_);
+}
+
+void quiet_workers::begin(launch_state& launch) {
+    const std::lock_guard lock(mutex_);
+    ++all_;
+    ++launch.restless;
+    ++launch.changes;
+}
+
+void quiet_workers::finish(launch_state& launch) {
+    const std::lock_guard lock(mutex_);
+    --all_;
+    ++launch.changes;
+}
+
+bool quiet_workers::agree(const launch_state& launch, std::uint64_t changes) {
+    const std::lock_guard lock(mutex_);
+    if (changes != launch.changes.load()) {
+        return false;
+    }
+    if (agreed_after_ != changes) {
+        agreed_after_ = changes;
+        agreed_ = 0;
+    }
+    return ++agreed_ == all_;
 }
 
 std::string described_waits(const block& b) {

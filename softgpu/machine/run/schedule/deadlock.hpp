@@ -6,10 +6,15 @@
 // until memory changes. When every running warp is quiet and all others wait for them, memory can only change from outside
 // of the grid. Warps that poll memory which the host can write therefore never count as quiet, and
 // launch_request::outside says whether other work of the device may still come.
+//
+// A thread of the host may stand still at any place for as long as the host likes, before it sees what another one has stored.
+// So each worker measures the time itself, by its turns: between two of them only a share of the limit counts. The launch is
+// deadlocked when the time of every worker has passed since the last change.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "softgpu/machine/state/launch_state.hpp"
@@ -26,26 +31,44 @@ void wait_quietly(warp* w, const instruction* at);
 // Whether all threads of the block only wait or poll.
 [[nodiscard]] bool is_quiet(const block& b);
 
-// One for each worker; they share launch_state::restless and changes.
+// Workers that have blocks, and those of them whose time has passed.
+class quiet_workers {
+public:
+    void begin(launch_state& launch);
+    void finish(launch_state& launch);
+    // The time of one worker has passed after so many of launch_state::changes. true: it was the last.
+    [[nodiscard]] bool agree(const launch_state& launch, std::uint64_t changes);
+
+private:
+    std::mutex mutex_;
+    unsigned all_ = 0;
+    unsigned agreed_ = 0;
+    std::uint64_t agreed_after_ = 0; // changes
+};
+
+// One for each worker; they share quiet_workers, launch_state::restless and changes.
 class quiet_watch {
 public:
-    explicit quiet_watch(launch_state& launch) : launch_(launch) { ++launch.restless; }
+    quiet_watch(launch_state& launch, quiet_workers& all) : launch_(launch), all_(all) { all.begin(launch); }
 
     // After a block's turn: is the block quiet, how many blocks take turns, and whether another could start. true: the
     // launch is deadlocked.
     [[nodiscard]] bool turn(bool quiet, std::size_t resident, bool more_may_start);
     // The worker has no more blocks.
-    void finish() { become(true); }
+    void finish();
 
 private:
     void become(bool quiet);
 
     launch_state& launch_;
+    quiet_workers& all_;
     bool quiet_ = false;
     std::size_t quiet_turns_ = 0;
     std::uint64_t seen_changes_ = 0;
     bool timing_ = false;
-    std::chrono::steady_clock::time_point since_;
+    std::chrono::steady_clock::time_point last_turn_;
+    double waited_ = 0; // seconds since the last change
+    bool agreed_ = false;
 };
 
 // Changes with every store of the worker's blocks, where accesses are counted.
