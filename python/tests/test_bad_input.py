@@ -37,6 +37,8 @@ def test_elements_that_no_call_takes(name):
     (lambda: wf.sum(GRID, where=[True, False]), ValueError, r"sum: where has shape \(2,\), .* that of a, \(3, 4\)"),
     (lambda: wf.sum(GRID, initial=[1, 2]), ValueError, r"sum: initial has shape \(2,\)"),
     (lambda: wf.max(GRID, initial="a"), TypeError, "max: initial is of type str"),
+    (lambda: wf.sum(GRID, initial=np.ma.masked), TypeError, "sum: initial is a masked array"),
+    (lambda: wf.histogram2d(1.0, 2.0), ValueError, r"histogram2d: the coordinates have shapes \[\(\), \(\)\]"),
     (lambda: wf.scan(LINE, "sum", initial=[1, 2]), ValueError, "scan: initial has shape"),
     (lambda: wf.max(np.int8([1, 2]), initial=300), OverflowError, "max: initial is 300, out of bounds for int8"),
     (lambda: wf.max(np.int8([1, 2]), initial=np.uint8(200)), OverflowError, "max: initial is 200, out of bounds for int8"),

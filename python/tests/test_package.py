@@ -84,6 +84,31 @@ def test_nothing_is_copied(monkeypatch, kind):
         assert (given.ctypes.data, given.dtype, given.shape, given.strides) == (values.ctypes.data, np.int16, values.shape, values.strides)
 
 
+class NoDLPack:
+    """An array whose package has DLPack, but not for this one: pyarrow's with nulls or of bits, JAX's of other types."""
+
+    def __init__(self, values, error):
+        self.values, self.error = values, error
+
+    def __dlpack_device__(self):
+        raise self.error
+
+    __dlpack__ = __dlpack_device__
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+@pytest.mark.parametrize("error", [TypeError("bits"), BufferError("nulls"), AttributeError("traced"), RuntimeError("no")])
+def test_arrays_that_dlpack_refuses_are_copied(error):
+    assert wf.sum(NoDLPack(np.arange(4), error)) == 6
+    assert wf.sum(np.ones(3), where=NoDLPack(np.array([True, False, True]), error)) == 2
+    with pytest.raises(TypeError, match="max: a has dtype object"):
+        wf.max(NoDLPack(np.array(["a"], object), error))
+    with pytest.raises(TypeError, match=f"sum: out cannot be read by DLPack: {error}"):
+        wf.sum(np.ones((2, 2)), axis=0, out=NoDLPack(np.zeros(2), error))
+
+
 def test_arrays_on_other_devices_are_refused():
     with pytest.raises(TypeError, match="max: a is not in host memory"):
         wf.max(Foreign(np.zeros(3), device=(10, 0)))

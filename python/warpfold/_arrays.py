@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ._devices import package_of
+from ._devices import DLPACK_ERRORS, package_of
 
 NumPyArray = np.ndarray[Any, np.dtype[Any]]
 Array = Any  # a NumPy array or a DeviceArray
@@ -54,14 +54,16 @@ def from_dlpack_of(x: Any) -> Callable[[Any], Any] | None:
     return found
 
 
-def _from_dlpack(x: Any, call: str, name: str) -> Source:
-    device = x.__dlpack_device__()
-    if device[0] not in HOST_MEMORY:
-        raise TypeError(f"{call}: {name} is not in host memory (DLPack device type {int(device[0])})")
+def _from_dlpack(x: Any, call: str, name: str, may_copy: bool) -> Source:
     try:
-        array = np.from_dlpack(x)
-    except (RuntimeError, BufferError, ValueError) as error:
+        device = x.__dlpack_device__()[0]
+        array = np.from_dlpack(x) if device in HOST_MEMORY else None
+    except DLPACK_ERRORS as error:
+        if may_copy and hasattr(x, "__array__"):  # bits and nulls of pyarrow; JAX's tracers, whose own error this gives
+            return Source(_from_sequence(x, call, name), _scalar_or_array)
         raise TypeError(f"{call}: {name} cannot be read by DLPack: {error}") from None
+    if array is None:
+        raise TypeError(f"{call}: {name} is not in host memory (DLPack device type {int(device)})")
     return Source(array, from_dlpack_of(x) or _scalar_or_array)
 
 
@@ -96,7 +98,7 @@ def read(x: Any, call: str, name: str = "a") -> Source:
     elif hasattr(x, "__cuda_array_interface__"):
         raise TypeError(f"{call}: {name} is on a GPU, and the first array of the call in host memory")
     elif hasattr(x, "__dlpack__"):
-        source = _from_dlpack(x, call, name)
+        source = _from_dlpack(x, call, name, True)
     else:
         source = Source(_from_sequence(x, call, name), _scalar_or_array)
     if not source.array.dtype.isnative:
@@ -126,6 +128,8 @@ def read_scalar(value: Any, dtype: Any, call: str, argument: str) -> NumPyArray:
             return np.asarray(int(value) if is_integer else value, dtype)
         except (OverflowError, ValueError) as error:  # ValueError: NaN
             raise type(error)(f"{call}: {argument} is {value}, out of bounds for {np.dtype(dtype)}") from None
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{call}: {argument} is a masked array, and must be a number")
     number = _from_sequence(value, call, argument)
     if number.dtype.kind not in "biuf":
         raise TypeError(f"{call}: {argument} is of type {type(value).__name__}, dtype {number.dtype}, and must be a number")
@@ -143,7 +147,7 @@ def _writable(out: Any, call: str) -> NumPyArray:
             raise TypeError(f"{call}: out has PyTorch's negative bit, and results cannot be written through it")
         array = _from_torch(out, call, "out").array
     elif hasattr(out, "__dlpack__"):
-        array = _from_dlpack(out, call, "out").array
+        array = _from_dlpack(out, call, "out", False).array
     else:
         try:
             array = np.asarray(memoryview(out))
