@@ -6,7 +6,9 @@ import importlib.util
 import inspect
 import os
 import pathlib
+import pickle
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -214,6 +216,97 @@ def test_calls_from_several_threads():
     assert results == [values.sum()] * 4
 
 
+SUMS = """
+import sys, threading, time, multiprocessing
+import numpy as np
+import warpfold as wf
+values = np.arange(1 << 21, dtype=np.float64)
+def results():
+    return [float(wf.sum(values)), float(wf.exact_sum(values[::2])), float(wf.cumsum(values)[-1]), int(wf.bincount(values.astype(int) % 9)[3])]
+"""
+ENDS = {
+    # Threads in calls when the interpreter ends.
+    "daemon threads": """
+def repeat():
+    while True:
+        results(), wf.convolve(values[:9999], values[:5])
+for _ in range(6):
+    threading.Thread(target=repeat, daemon=True).start()
+time.sleep(0.5)
+sys.exit(3)""",
+    "fork": """
+expected = results()
+def child(queue):
+    queue.put(results())
+for method in ("fork", "spawn"):
+    context = multiprocessing.get_context(method)
+    queue = context.SimpleQueue()
+    processes = [context.Process(target=child, args=(queue,)) for _ in range(2 if __name__ == "__main__" else 0)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        assert queue.get() == expected
+        process.join()
+        assert process.exitcode == 0
+if __name__ == "__main__":
+    sys.exit(3)""",
+    "interrupt": """
+import _thread
+threading.Timer(0.3, _thread.interrupt_main).start()
+expected = results()
+try:
+    while True:
+        results()
+except KeyboardInterrupt:
+    sys.exit(3 if results() == expected else 4)""",
+    # Address space for the results is missing, and then for stacks of threads.
+    "memory": """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (int(open("/proc/self/statm").read().split()[0]) * 4096 + (64 << 20),) * 2)
+large = np.broadcast_to(np.float32(1), (1 << 32,))
+calls = [wf.cumsum, wf.run_length_encode, lambda a: wf.select(a, True), lambda a: wf.exact_var(a.astype(np.float64)),
+         lambda a: wf.bincount([(1 << 30) - 1]), lambda a: wf.gaussian_blur(a.reshape(1 << 16, 1 << 16), 1)]
+for call in calls:
+    try:
+        call(large)
+    except MemoryError:
+        continue
+    sys.exit(4)
+sys.exit(3 if wf.sum(values[:9]) == 36 else 5)""",
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_ends_of_processes(tmp_path, name):
+    program = tmp_path / "program.py"
+    program.write_text(SUMS + ENDS[name])
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stderr) == (3, "")
+
+
+@pytest.mark.parametrize("name", wf.__all__)
+def test_functions_can_be_pickled(name):
+    assert pickle.loads(pickle.dumps(getattr(wf, name))) is getattr(wf, name)
+
+
+def test_files_larger_than_a_copy_may_be(tmp_path):
+    """Nothing of a mapped file is copied, whatever reads it."""
+    with open(tmp_path / "elements", "wb") as file:
+        file.truncate(1 << 30)
+    values = np.memmap(tmp_path / "elements", np.float32, "r+")
+    values[[1, -1]] = 2.5
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    used = int(re.search(r"VmData:\s*(\d+)", pathlib.Path("/proc/self/status").read_text())[1]) << 10
+    resource.setrlimit(resource.RLIMIT_DATA, (used + (256 << 20), before[1]))
+    try:
+        for array in (values, values.reshape(1 << 14, -1)):
+            assert wf.sum(array) == wf.exact_sum(array) == 5
+            assert wf.minmax(array) == (0, 2.5) and wf.argmax(array) == 1
+        assert wf.exact_sum(values.reshape(4, -1), axis=1).tolist() == [2.5, 0, 0, 2.5]
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
 def test_bits_do_not_depend_on_the_run():
     values = np.random.default_rng(8).standard_normal((257, 1001))
     for call in (wf.sum, wf.cumsum, wf.var, wf.norm, lambda a: wf.convolve2d(a, a[:3, :4]), lambda a: wf.gaussian_blur(a, 2)):
@@ -230,6 +323,13 @@ def test_functions_have_types_and_docstrings(name):
     assert ", ".join(entries).split(", ") == list(signature.parameters)
     assert signature.return_annotation is not inspect.Signature.empty
     assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
+
+
+def test_a_program_with_every_function_runs():
+    """`./dev python` checks its types."""
+    program = pathlib.Path(__file__).with_name("typed_calls.py").read_text()
+    assert set(re.findall(r"wf\.(\w+)", program)) == set(wf.__all__)
+    exec(compile(program, "typed_calls.py", "exec"), {})  # pylint: disable=exec-used
 
 
 def test_the_version_is_the_librarys():
