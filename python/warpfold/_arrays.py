@@ -114,9 +114,10 @@ def check_dtype(dtype: np.dtype[Any], call: str, name: str) -> None:
 
 
 def check_choice(given: Any, choices: Collection[str], call: str, argument: str) -> None:
-    """Raises ValueError unless an argument is one of the texts."""
+    """Raises ValueError unless a text is one of the choices, TypeError for what is none."""
     if not isinstance(given, str) or given not in choices:
-        raise ValueError(f"{call}: {argument} is {given!r}, and must be one of {', '.join(map(repr, choices))}")
+        kind = ValueError if isinstance(given, str) else TypeError
+        raise kind(f"{call}: {argument} is {given!r}, and must be one of {', '.join(map(repr, choices))}")
 
 
 def read_scalar(value: Any, dtype: Any, call: str, argument: str) -> NumPyArray:
@@ -172,19 +173,26 @@ def fold_type(dtype: np.dtype[Any]) -> int:
 
 def _no_axis(axis: Any, ndim: int) -> Exception:
     """The error of an axis that is no integer, or none that NumPy takes."""
-    if isinstance(axis, int):
+    if isinstance(axis, int) and not isinstance(axis, bool):
         return np.exceptions.AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
     return TypeError(f"axis is {axis!r}, of type {type(axis).__name__}; axes are integers")
+
+
+def _integers(axes: Sequence[Any]) -> Sequence[Any]:
+    """The axes, if none is of bool: True is not axis 1."""
+    if bool in map(type, axes):
+        raise TypeError
+    return axes
 
 
 def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Axes from 0 on, in increasing order. Raises AxisError, TypeError, and ValueError for an axis given twice."""
     if axis is None:
         return tuple(range(ndim))
-    if ndim == 0 and axis in (0, -1):  # as in NumPy's reductions
+    if ndim == 0 and axis in (0, -1) and axis is not False:  # as in NumPy's reductions
         return ()
     try:
-        return tuple(sorted(normalize_axis_tuple(axis, ndim)))
+        return tuple(sorted(normalize_axis_tuple(_integers(axis if isinstance(axis, (tuple, list)) else (axis,)), ndim)))
     except (TypeError, OverflowError):
         raise _no_axis(axis, ndim) from None
     except ValueError as error:
@@ -196,7 +204,7 @@ def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
 def one_axis(axis: int, ndim: int) -> int:
     """An axis from 0 on. Raises AxisError, or TypeError if it is no integer."""
     try:
-        return int(normalize_axis_index(axis, ndim))
+        return int(normalize_axis_index(_integers((axis,))[0], ndim))
     except (TypeError, OverflowError):
         raise _no_axis(axis, ndim) from None
 
