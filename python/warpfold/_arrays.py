@@ -19,6 +19,7 @@ Array = Any  # a NumPy array or a DeviceArray
 TYPES = {np.dtype(name): number for number, name in enumerate(
     ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"))}
 INT64, UINT64, FLOAT32, FLOAT64 = (TYPES[np.dtype(name)] for name in ("int64", "uint64", "float32", "float64"))
+BOOLS = {bool, np.bool_}
 ACCEPTED = "bool, integers of 8 to 64 bits, float16, float32 and float64"
 HOST_MEMORY = (1, 3)  # DLPack's kDLCPU, kDLCUDAHost
 
@@ -180,7 +181,7 @@ def _no_axis(axis: Any, ndim: int) -> Exception:
 
 def _integers(axes: Sequence[Any]) -> Sequence[Any]:
     """The axes, if none is of bool: True is not axis 1."""
-    if bool in map(type, axes):
+    if not BOOLS.isdisjoint(map(type, axes)):
         raise TypeError
     return axes
 
@@ -189,7 +190,7 @@ def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Axes from 0 on, in increasing order. Raises AxisError, TypeError, and ValueError for an axis given twice."""
     if axis is None:
         return tuple(range(ndim))
-    if ndim == 0 and axis in (0, -1) and axis is not False:  # as in NumPy's reductions
+    if ndim == 0 and type(axis) not in BOOLS and axis in (0, -1):  # as in NumPy's reductions
         return ()
     try:
         return tuple(sorted(normalize_axis_tuple(_integers(axis if isinstance(axis, (tuple, list)) else (axis,)), ndim)))
