@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Kinds of arrays, threads, docstrings and types of the package."""
 import array as array_module
+import ast
 import importlib.metadata
 import importlib.util
 import inspect
@@ -313,14 +314,26 @@ def test_bits_do_not_depend_on_the_run():
         assert call(values.T).tobytes() == call(values.T).tobytes()
 
 
+def documented_parameters(docstring):
+    _, *sections = re.split(r"\n(Parameters|Returns|Raises)\n-+\n", docstring)
+    assert sections[::2] == ["Parameters", "Returns", "Raises"]
+    return ", ".join(re.findall(r"^(\w.*?) : ", sections[1], re.MULTILINE)).split(", ")
+
+
+def test_functions_for_pytorch_have_docstrings():
+    """Without PyTorch."""
+    source = pathlib.Path(wf.__file__).with_name("torch.py").read_text()
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    assert len(functions) == 5
+    for function in functions:
+        assert documented_parameters(ast.get_docstring(function)) == [argument.arg for argument in function.args.args]
+
+
 @pytest.mark.parametrize("name", wf.__all__)
 def test_functions_have_types_and_docstrings(name):
     function = getattr(wf, name)
     signature = inspect.signature(function)
-    _, *sections = re.split(r"\n(Parameters|Returns|Raises)\n-+\n", inspect.getdoc(function))
-    assert sections[::2] == ["Parameters", "Returns", "Raises"]
-    entries = re.findall(r"^(\w.*?) : ", sections[1], re.MULTILINE)
-    assert ", ".join(entries).split(", ") == list(signature.parameters)
+    assert documented_parameters(inspect.getdoc(function)) == list(signature.parameters)
     assert signature.return_annotation is not inspect.Signature.empty
     assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
 
