@@ -21,7 +21,9 @@ def test_a_source_distribution_is_complete(tmp_path):
     (made,) = tmp_path.iterdir()
     with tarfile.open(made) as archive:
         files = {name.partition("/")[2]: archive.extractfile(name).read().decode() for name in archive.getnames()}
-    assert {"LICENSE", "PKG-INFO", "CMakeLists.txt", "pyproject.toml", "checkout/CMakeLists.txt", "checkout/include/CMakeLists.txt"} <= set(files)
+    scripts = ["CMakeLists.txt", "checkout/CMakeLists.txt", "checkout/include/CMakeLists.txt",
+               *(f"checkout/cmake/{name}.cmake" for name in ("cuda", "options", "toolkit"))]
+    assert {"LICENSE", "PKG-INFO", "pyproject.toml", *scripts} <= set(files)
     assert {str(path.relative_to(FOLDER)) for path in FOLDER.glob("warpfold/**/*.py*") if path.suffix != ".pyc"} <= set(files)
     assert not [name for name in files if re.search(r"(^|/)(tests|__pycache__|build|\.git)/|\.(so|o|pyc)$", name)]
     version = re.search(r"^Version: (.*)$", files["PKG-INFO"], re.MULTILINE)[1]
@@ -34,6 +36,6 @@ def test_a_source_distribution_is_complete(tmp_path):
             places = {os.path.join(os.path.dirname(name), included), f"checkout/{included}", f"checkout/include/{included}"} & set(files)
             assert places, f"{name} includes {included}"
             left += places - reached
-    for script in ("CMakeLists.txt", "checkout/CMakeLists.txt", "checkout/include/CMakeLists.txt"):
+    for script in scripts:
         for source in re.findall(r"\$\{(?:src|gpu)\}/([\w/]+\.\w+)", files[script]):
             assert {f"checkout/python/src/{source}", f"checkout/python/src/gpu/{source}"} & set(files), source
