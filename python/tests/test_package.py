@@ -21,6 +21,7 @@ import pytest
 
 import warpfold as wf
 from warpfold import _core
+from support import assert_same
 
 
 class Foreign:
@@ -336,6 +337,16 @@ def test_functions_have_types_and_docstrings(name):
     assert documented_parameters(inspect.getdoc(function)) == list(signature.parameters)
     assert signature.return_annotation is not inspect.Signature.empty
     assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
+
+
+@pytest.mark.parametrize("name", ["all", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod", "sum", "var"])
+def test_functions_of_the_array_api_standard(name):
+    """docs/python.md has this list."""
+    values, more = np.arange(12.0).reshape(3, 4), {"sum": {"dtype": np.float32}, "prod": {"dtype": np.float32}, "var": {"correction": 1.0}}
+    for axis in (None, 1) if name[:3] == "arg" else (None, 1, (0, -1)):
+        for keepdims in (False, True):
+            options = {"axis": axis, "keepdims": keepdims, **more.get(name, {})}
+            assert_same(getattr(wf, name)(values, **options), getattr(np, name)(values, **options), 1e-13)
 
 
 def test_a_program_with_every_function_runs():
