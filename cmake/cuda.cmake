@@ -25,7 +25,7 @@ if(WARPFOLD_CUDA)
       IMPORTED_LOCATION "${WARPFOLD_CUDA_RUNTIME}"
       INTERFACE_INCLUDE_DIRECTORIES "${WARPFOLD_CUDA_INCLUDE_DIRS}")
   else()
-    message(STATUS "No nvcc of CUDA ${WARPFOLD_CUDA_OLDEST} or later: the ladder is left out (WARPFOLD_NVCC names one)")
+    message(STATUS "No nvcc of CUDA ${WARPFOLD_CUDA_OLDEST} or later: code for GPUs is left out (WARPFOLD_NVCC names one)")
     set(WARPFOLD_CUDA OFF)
   endif()
 endif()

@@ -45,6 +45,17 @@ enum class element : int {
     }
 }
 
+// work(U{}) with the unsigned integer of an element's size.
+template <class Work>
+auto with_bits(element type, const Work& work) {
+    switch (size_of(type)) {
+    case 1: return work(std::uint8_t{});
+    case 2: return work(std::uint16_t{});
+    case 4: return work(std::uint32_t{});
+    default: return work(std::uint64_t{});
+    }
+}
+
 // Strides in bytes of an array without gaps, of elements of `bytes`.
 [[nodiscard]] inline std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape, std::int64_t bytes) {
     std::vector<std::int64_t> strides(shape.size());

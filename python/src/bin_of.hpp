@@ -4,10 +4,21 @@
 
 #include <cstdint>
 
+#include "python/src/array.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/histogram.hpp"
 
 namespace warpfold::python {
+
+// work(E{}) with the type that samples and edges are compared in.
+template <class Work>
+void with_edge_type(const array& edges, const Work& work) {
+    switch (edges.type) {
+    case element::int64: return work(std::int64_t{});
+    case element::uint64: return work(std::uint64_t{});
+    default: return work(double{});
+    }
+}
 
 // Between the edges, of which there is one more than bins. The last edge belongs to the last bin. NaN has no bin. The bin that
 // x would have if all were `per_width` to a unit is tried first.

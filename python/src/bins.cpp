@@ -68,16 +68,6 @@ void fill_between(const array& samples, const array& edges, const array* weights
     fill_as<E>(samples, between<E>(edges.required<const E>(edges.type), sums.size()), weights, sums);
 }
 
-// work(E{}) with the type that samples and edges are compared in.
-template <class Work>
-void with_edge_type(const array& edges, const Work& work) {
-    switch (edges.type) {
-    case element::int64: return work(std::int64_t{});
-    case element::uint64: return work(std::uint64_t{});
-    default: return work(double{});
-    }
-}
-
 // work(k, sample) for every sample.
 template <class E, class Work>
 void for_samples(const array& samples, const Work& work) {

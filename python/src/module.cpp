@@ -11,6 +11,7 @@
 
 #include "python/src/calls.hpp"
 #include "python/src/descriptions.hpp"
+#include "python/src/lock_released.hpp"
 #include "python/src/whole_arrays.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/core/target.hpp"
@@ -29,6 +30,7 @@ using wp::pointer_to;
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the macro's own parameter.
 NB_MODULE(_core, m) {
+    nb::set_leak_warnings(false); // objects that others keep are not this module's mistake
     m.doc() = "Calls of the C++ library on arrays of any type and any strides. Use the package warpfold.";
     nb::register_exception_translator([](const std::exception_ptr& thrown, void* /*unused*/) {
         try {
@@ -38,7 +40,7 @@ NB_MODULE(_core, m) {
         }
     });
     wp::define_whole_arrays(m);
-    using unlocked = nb::call_guard<nb::gil_scoped_release>;
+    using unlocked = nb::call_guard<wp::lock_released>;
     m.def(
         "reduce",
         [](int op, int fold, const array& in, std::uint64_t length, const std::optional<array>& mask,

@@ -10,16 +10,6 @@ namespace warpfold::python {
 
 namespace {
 
-template <class Work>
-auto with_bits(element type, const Work& work) {
-    switch (size_of(type)) {
-    case 1: return work(std::uint8_t{});
-    case 2: return work(std::uint16_t{});
-    case 4: return work(std::uint32_t{});
-    default: return work(std::uint64_t{});
-    }
-}
-
 struct equal_numbers {
     template <class T>
     bool operator()(const T& a, const T& b) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "python/src/calls.hpp"
+#include "python/src/lock_released.hpp"
 #include "python/src/whole_functions.hpp"
 #include "warpfold/bins.hpp"
 
@@ -92,7 +93,7 @@ public:
     static constexpr bool computes(whole function) { return function == whole::mean || function == whole::exact_sum; }
     template <class Work>
     static void run(const array& /*unused*/, const Work& work) {
-        const nb::gil_scoped_release unlocked;
+        const lock_released unlocked;
         work(whole_calls{});
     }
 

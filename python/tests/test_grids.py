@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Places between edges and histograms of points beside NumPy's."""
+import array as array_module
+import ctypes
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -78,6 +81,17 @@ def test_points_in_several_dimensions(array, density, bins):
         compare("histogramdd", tuple(array.T), bins, density=density)
 
 
+@pytest.mark.parametrize("sample", [
+    [1, 5, 2], (1.0, 2.5), [], range(4), bytearray(b"abc"), array_module.array("d", [1, 2, 7]), [[1, 2], [3, 5]], [[1.0, 2], (3, 7), np.array([5, 9])],
+    ((ctypes.c_float * 2) * 3)((1, 2), (3, 4), (5, 7)), memoryview(np.arange(4.0)), memoryview(b"abc")])
+def test_samples_that_are_no_arrays(sample):
+    """Without a shape they are one coordinate, or one after the other."""
+    if isinstance(sample, memoryview):  # NumPy cannot read columns of it
+        assert_same(wf.histogramdd(sample, 3)[0], np.histogramdd(np.asarray(sample), 3)[0])
+    else:
+        compare("histogramdd", sample, 3)
+
+
 def test_many_points():
     rng = np.random.default_rng(3)
     points = rng.normal(size=(70001, 3)).astype(np.float32)
@@ -104,6 +118,7 @@ def test_edges_that_are_nan():
     ("digitize", lambda f: f(np.zeros(3), 1.0)),
     ("histogram2d", lambda f: f(np.zeros(3), np.zeros(4))),
     ("histogram2d", lambda f: f(np.zeros(3), np.zeros(3), 0)),
+    ("histogram2d", lambda f: f(np.zeros((3, 1)), np.zeros((3, 1)))),
     ("histogram2d", lambda f: f(np.zeros(3), np.zeros(3), 1.5)),
     ("histogram2d", lambda f: f(np.zeros(3), np.zeros(3), range=[[0, 1]])),
     ("histogram2d", lambda f: f(np.zeros(3), np.zeros(3), range=[[1, 0], [0, 1]])),

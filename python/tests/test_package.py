@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Kinds of arrays, threads, docstrings and types of the package."""
 import array as array_module
+import ast
 import importlib.metadata
 import importlib.util
 import inspect
 import os
 import pathlib
+import pickle
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -18,6 +21,7 @@ import pytest
 
 import warpfold as wf
 from warpfold import _core
+from support import assert_same
 
 
 class Foreign:
@@ -82,6 +86,31 @@ def test_nothing_is_copied(monkeypatch, kind):
         wf.sum.__wrapped__(kind(values))
         given = seen.pop()
         assert (given.ctypes.data, given.dtype, given.shape, given.strides) == (values.ctypes.data, np.int16, values.shape, values.strides)
+
+
+class NoDLPack:
+    """An array whose package has DLPack, but not for this one: pyarrow's with nulls or of bits, JAX's of other types."""
+
+    def __init__(self, values, error):
+        self.values, self.error = values, error
+
+    def __dlpack_device__(self):
+        raise self.error
+
+    __dlpack__ = __dlpack_device__
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+@pytest.mark.parametrize("error", [TypeError("bits"), BufferError("nulls"), AttributeError("traced"), RuntimeError("no")])
+def test_arrays_that_dlpack_refuses_are_copied(error):
+    assert wf.sum(NoDLPack(np.arange(4), error)) == 6
+    assert wf.sum(np.ones(3), where=NoDLPack(np.array([True, False, True]), error)) == 2
+    with pytest.raises(TypeError, match="max: a has dtype object"):
+        wf.max(NoDLPack(np.array(["a"], object), error))
+    with pytest.raises(TypeError, match=f"sum: out cannot be read by DLPack: {error}"):
+        wf.sum(np.ones((2, 2)), axis=0, out=NoDLPack(np.zeros(2), error))
 
 
 def test_arrays_on_other_devices_are_refused():
@@ -190,22 +219,142 @@ def test_calls_from_several_threads():
     assert results == [values.sum()] * 4
 
 
+SUMS = """
+import sys, threading, time, multiprocessing
+import numpy as np
+import warpfold as wf
+values = np.arange(1 << 21, dtype=np.float64)
+def results():
+    return [float(wf.sum(values)), float(wf.exact_sum(values[::2])), float(wf.cumsum(values)[-1]), int(wf.bincount(values.astype(int) % 9)[3])]
+"""
+ENDS = {
+    # Threads in calls when the interpreter ends.
+    "daemon threads": """
+def repeat():
+    while True:
+        results(), wf.convolve(values[:9999], values[:5])
+for _ in range(6):
+    threading.Thread(target=repeat, daemon=True).start()
+time.sleep(0.5)
+sys.exit(3)""",
+    "fork": """
+expected = results()
+def child(queue):
+    queue.put(results())
+for method in ("fork", "spawn"):
+    context = multiprocessing.get_context(method)
+    queue = context.SimpleQueue()
+    processes = [context.Process(target=child, args=(queue,)) for _ in range(2 if __name__ == "__main__" else 0)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        assert queue.get() == expected
+        process.join()
+        assert process.exitcode == 0
+if __name__ == "__main__":
+    sys.exit(3)""",
+    "interrupt": """
+import _thread
+threading.Timer(0.3, _thread.interrupt_main).start()
+expected = results()
+try:
+    while True:
+        results()
+except KeyboardInterrupt:
+    sys.exit(3 if results() == expected else 4)""",
+    # Address space for the results is missing, and then for stacks of threads.
+    "memory": """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (int(open("/proc/self/statm").read().split()[0]) * 4096 + (64 << 20),) * 2)
+large = np.broadcast_to(np.float32(1), (1 << 32,))
+calls = [wf.cumsum, wf.run_length_encode, lambda a: wf.select(a, True), lambda a: wf.exact_var(a.astype(np.float64)),
+         lambda a: wf.bincount([(1 << 30) - 1]), lambda a: wf.gaussian_blur(a.reshape(1 << 16, 1 << 16), 1)]
+for call in calls:
+    try:
+        call(large)
+    except MemoryError:
+        continue
+    sys.exit(4)
+sys.exit(3 if wf.sum(values[:9]) == 36 else 5)""",
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_ends_of_processes(tmp_path, name):
+    program = tmp_path / "program.py"
+    program.write_text(SUMS + ENDS[name])
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stderr) == (3, "")
+
+
+@pytest.mark.parametrize("name", wf.__all__)
+def test_functions_can_be_pickled(name):
+    assert pickle.loads(pickle.dumps(getattr(wf, name))) is getattr(wf, name)
+
+
+def test_files_larger_than_a_copy_may_be(tmp_path):
+    """Nothing of a mapped file is copied, whatever reads it."""
+    with open(tmp_path / "elements", "wb") as file:
+        file.truncate(1 << 30)
+    values = np.memmap(tmp_path / "elements", np.float32, "r+")
+    values[[1, -1]] = 2.5
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    used = int(re.search(r"VmData:\s*(\d+)", pathlib.Path("/proc/self/status").read_text())[1]) << 10
+    resource.setrlimit(resource.RLIMIT_DATA, (used + (256 << 20), before[1]))
+    try:
+        for array in (values, values.reshape(1 << 14, -1)):
+            assert wf.sum(array) == wf.exact_sum(array) == 5
+            assert wf.minmax(array) == (0, 2.5) and wf.argmax(array) == 1
+        assert wf.exact_sum(values.reshape(4, -1), axis=1).tolist() == [2.5, 0, 0, 2.5]
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
 def test_bits_do_not_depend_on_the_run():
     values = np.random.default_rng(8).standard_normal((257, 1001))
     for call in (wf.sum, wf.cumsum, wf.var, wf.norm, lambda a: wf.convolve2d(a, a[:3, :4]), lambda a: wf.gaussian_blur(a, 2)):
         assert call(values.T).tobytes() == call(values.T).tobytes()
 
 
+def documented_parameters(docstring):
+    _, *sections = re.split(r"\n(Parameters|Returns|Raises)\n-+\n", docstring)
+    assert sections[::2] == ["Parameters", "Returns", "Raises"]
+    return ", ".join(re.findall(r"^(\w.*?) : ", sections[1], re.MULTILINE)).split(", ")
+
+
+def test_functions_for_pytorch_have_docstrings():
+    """Without PyTorch."""
+    source = pathlib.Path(wf.__file__).with_name("torch.py").read_text()
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    assert len(functions) == 5
+    for function in functions:
+        assert documented_parameters(ast.get_docstring(function)) == [argument.arg for argument in function.args.args]
+
+
 @pytest.mark.parametrize("name", wf.__all__)
 def test_functions_have_types_and_docstrings(name):
     function = getattr(wf, name)
     signature = inspect.signature(function)
-    _, *sections = re.split(r"\n(Parameters|Returns|Raises)\n-+\n", inspect.getdoc(function))
-    assert sections[::2] == ["Parameters", "Returns", "Raises"]
-    entries = re.findall(r"^(\w.*?) : ", sections[1], re.MULTILINE)
-    assert ", ".join(entries).split(", ") == list(signature.parameters)
+    assert documented_parameters(inspect.getdoc(function)) == list(signature.parameters)
     assert signature.return_annotation is not inspect.Signature.empty
     assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
+
+
+@pytest.mark.parametrize("name", ["all", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod", "sum", "var"])
+def test_functions_of_the_array_api_standard(name):
+    """docs/python.md has this list."""
+    values, more = np.arange(12.0).reshape(3, 4), {"sum": {"dtype": np.float32}, "prod": {"dtype": np.float32}, "var": {"correction": 1.0}}
+    for axis in (None, 1) if name[:3] == "arg" else (None, 1, (0, -1)):
+        for keepdims in (False, True):
+            options = {"axis": axis, "keepdims": keepdims, **more.get(name, {})}
+            assert_same(getattr(wf, name)(values, **options), getattr(np, name)(values, **options), 1e-13)
+
+
+def test_a_program_with_every_function_runs():
+    """`./dev python` checks its types."""
+    program = pathlib.Path(__file__).with_name("typed_calls.py").read_text()
+    assert set(re.findall(r"wf\.(\w+)", program)) == set(wf.__all__)
+    exec(compile(program, "typed_calls.py", "exec"), {})  # pylint: disable=exec-used
 
 
 def test_the_version_is_the_librarys():

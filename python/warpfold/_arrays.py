@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ._devices import package_of
+from ._devices import DLPACK_ERRORS, package_of
 
 NumPyArray = np.ndarray[Any, np.dtype[Any]]
 Array = Any  # a NumPy array or a DeviceArray
@@ -19,6 +19,7 @@ Array = Any  # a NumPy array or a DeviceArray
 TYPES = {np.dtype(name): number for number, name in enumerate(
     ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"))}
 INT64, UINT64, FLOAT32, FLOAT64 = (TYPES[np.dtype(name)] for name in ("int64", "uint64", "float32", "float64"))
+BOOLS = {bool, np.bool_}
 ACCEPTED = "bool, integers of 8 to 64 bits, float16, float32 and float64"
 HOST_MEMORY = (1, 3)  # DLPack's kDLCPU, kDLCUDAHost
 
@@ -54,14 +55,16 @@ def from_dlpack_of(x: Any) -> Callable[[Any], Any] | None:
     return found
 
 
-def _from_dlpack(x: Any, call: str, name: str) -> Source:
-    device = x.__dlpack_device__()
-    if device[0] not in HOST_MEMORY:
-        raise TypeError(f"{call}: {name} is not in host memory (DLPack device type {int(device[0])})")
+def _from_dlpack(x: Any, call: str, name: str, may_copy: bool) -> Source:
     try:
-        array = np.from_dlpack(x)
-    except (RuntimeError, BufferError, ValueError) as error:
+        device = x.__dlpack_device__()[0]
+        array = np.from_dlpack(x) if device in HOST_MEMORY else None
+    except DLPACK_ERRORS as error:
+        if may_copy and hasattr(x, "__array__"):  # bits and nulls of pyarrow; JAX's tracers, whose own error this gives
+            return Source(_from_sequence(x, call, name), _scalar_or_array)
         raise TypeError(f"{call}: {name} cannot be read by DLPack: {error}") from None
+    if array is None:
+        raise TypeError(f"{call}: {name} is not in host memory (DLPack device type {int(device)})")
     return Source(array, from_dlpack_of(x) or _scalar_or_array)
 
 
@@ -96,7 +99,7 @@ def read(x: Any, call: str, name: str = "a") -> Source:
     elif hasattr(x, "__cuda_array_interface__"):
         raise TypeError(f"{call}: {name} is on a GPU, and the first array of the call in host memory")
     elif hasattr(x, "__dlpack__"):
-        source = _from_dlpack(x, call, name)
+        source = _from_dlpack(x, call, name, True)
     else:
         source = Source(_from_sequence(x, call, name), _scalar_or_array)
     if not source.array.dtype.isnative:
@@ -112,9 +115,10 @@ def check_dtype(dtype: np.dtype[Any], call: str, name: str) -> None:
 
 
 def check_choice(given: Any, choices: Collection[str], call: str, argument: str) -> None:
-    """Raises ValueError unless an argument is one of the texts."""
+    """Raises ValueError unless a text is one of the choices, TypeError for what is none."""
     if not isinstance(given, str) or given not in choices:
-        raise ValueError(f"{call}: {argument} is {given!r}, and must be one of {', '.join(map(repr, choices))}")
+        kind = ValueError if isinstance(given, str) else TypeError
+        raise kind(f"{call}: {argument} is {given!r}, and must be one of {', '.join(map(repr, choices))}")
 
 
 def read_scalar(value: Any, dtype: Any, call: str, argument: str) -> NumPyArray:
@@ -126,6 +130,8 @@ def read_scalar(value: Any, dtype: Any, call: str, argument: str) -> NumPyArray:
             return np.asarray(int(value) if is_integer else value, dtype)
         except (OverflowError, ValueError) as error:  # ValueError: NaN
             raise type(error)(f"{call}: {argument} is {value}, out of bounds for {np.dtype(dtype)}") from None
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{call}: {argument} is a masked array, and must be a number")
     number = _from_sequence(value, call, argument)
     if number.dtype.kind not in "biuf":
         raise TypeError(f"{call}: {argument} is of type {type(value).__name__}, dtype {number.dtype}, and must be a number")
@@ -143,7 +149,7 @@ def _writable(out: Any, call: str) -> NumPyArray:
             raise TypeError(f"{call}: out has PyTorch's negative bit, and results cannot be written through it")
         array = _from_torch(out, call, "out").array
     elif hasattr(out, "__dlpack__"):
-        array = _from_dlpack(out, call, "out").array
+        array = _from_dlpack(out, call, "out", False).array
     else:
         try:
             array = np.asarray(memoryview(out))
@@ -168,19 +174,26 @@ def fold_type(dtype: np.dtype[Any]) -> int:
 
 def _no_axis(axis: Any, ndim: int) -> Exception:
     """The error of an axis that is no integer, or none that NumPy takes."""
-    if isinstance(axis, int):
+    if isinstance(axis, int) and not isinstance(axis, bool):
         return np.exceptions.AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
     return TypeError(f"axis is {axis!r}, of type {type(axis).__name__}; axes are integers")
+
+
+def _integers(axes: Sequence[Any]) -> Sequence[Any]:
+    """The axes, if none is of bool: True is not axis 1."""
+    if not BOOLS.isdisjoint(map(type, axes)):
+        raise TypeError
+    return axes
 
 
 def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Axes from 0 on, in increasing order. Raises AxisError, TypeError, and ValueError for an axis given twice."""
     if axis is None:
         return tuple(range(ndim))
-    if ndim == 0 and axis in (0, -1):  # as in NumPy's reductions
+    if ndim == 0 and type(axis) not in BOOLS and axis in (0, -1):  # as in NumPy's reductions
         return ()
     try:
-        return tuple(sorted(normalize_axis_tuple(axis, ndim)))
+        return tuple(sorted(normalize_axis_tuple(_integers(axis if isinstance(axis, (tuple, list)) else (axis,)), ndim)))
     except (TypeError, OverflowError):
         raise _no_axis(axis, ndim) from None
     except ValueError as error:
@@ -192,7 +205,7 @@ def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
 def one_axis(axis: int, ndim: int) -> int:
     """An axis from 0 on. Raises AxisError, or TypeError if it is no integer."""
     try:
-        return int(normalize_axis_index(axis, ndim))
+        return int(normalize_axis_index(_integers((axis,))[0], ndim))
     except (TypeError, OverflowError):
         raise _no_axis(axis, ndim) from None
 

@@ -18,6 +18,7 @@ import numpy as np
 
 CHOICES = ("host", "gpu", "softgpu")
 DEVICE_MEMORY = (2, 13)  # DLPack's kDLCUDA, kDLCUDAManaged
+DLPACK_ERRORS = (AttributeError, BufferError, RuntimeError, TypeError, ValueError)  # what exporters raise
 RUNTIME = re.compile(rb"libcudart\.so\.\d+")
 
 
@@ -55,7 +56,10 @@ def is_on_device(x: Any) -> bool:
         return bool(x.is_cuda) if package == "torch" else package != "host"
     if hasattr(x, "__cuda_array_interface__"):
         return True
-    return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in DEVICE_MEMORY
+    try:
+        return hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in DEVICE_MEMORY
+    except DLPACK_ERRORS:  # whoever reads the array says more
+        return False
 
 
 def _software_runtime(name: str) -> list[str]:

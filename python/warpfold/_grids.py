@@ -150,7 +150,6 @@ def _columns(call: Call, arrays: Sequence[Array]) -> list[Array]:
 def _by_coordinate(call: Call, others: Sequence[Any]) -> list[Array]:
     """Arrays of one coordinate each; the first one is the call's."""
     arrays = [call.array, *(call.operand(x, "sample") for x in others)]
-    arrays = [array if array.ndim else call.contiguous(array).reshape(1) for array in arrays]
     _shapes_agree(call.name, arrays)
     return _columns(call, arrays)
 
@@ -190,9 +189,8 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
         For other types; for edges that decrease, infinite ranges, and numbers of bins, ranges or weights that do not fit the
         sample.
     """
-    if isinstance(sample, Sequence):  # one array per coordinate
-        if not sample:
-            _shapes_agree("histogramdd", ())
+    is_array = hasattr(sample, "shape") or hasattr(sample, "__dlpack__")
+    if isinstance(sample, Sequence) and not is_array and sample and np.ndim(sample[0]):  # one array per coordinate
         with call_of("histogramdd", sample[0], "sample") as call:
             return _grid(call, _by_coordinate(call, sample[1:]), bins, range, density, weights)
     with call_of("histogramdd", sample, "sample") as call:
@@ -201,6 +199,8 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
             raise ValueError(f"histogramdd: sample has shape {array.shape}, and must have two axes: points and coordinates")
         if array.ndim < 2:
             array = call.contiguous(array).reshape((array.size, 1))
+        elif not is_array:
+            array = array.transpose([1, 0])
         if array.shape[1] == 0:
             raise ValueError("histogramdd: points have no coordinates")
         return _grid(call, _columns(call, _split(array)), bins, range, density,

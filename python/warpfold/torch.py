@@ -181,33 +181,123 @@ _exact_operator = _operator("exact_sum", "(Tensor x) -> Tensor", _exact_compute,
 
 
 def sum(x: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
-    """Sum over dimensions, as `torch.sum`; over all of them for None. Raises IndexError for a dimension that `x` does not
-    have, and TypeError for other types than `warpfold.sum` takes."""
+    """Sum over dimensions, as `torch.sum`.
+
+    Parameters
+    ----------
+    x : tensor
+        bool, integers, float16, float32 or float64, of any shape and strides.
+    dim : int, sequence of int or None
+        The dimensions that are summed; None: all.
+    keepdim : bool
+        Whether they stay, with one element.
+
+    Returns
+    -------
+    tensor
+        Of the type of `x`; int64 for integers and bool. Its gradient is expanded.
+
+    Raises
+    ------
+    TypeError
+        For another type.
+    IndexError
+        For a dimension that `x` does not have.
+    """
     return _sum_operator(x, [dim] if isinstance(dim, int) else dim, keepdim)
 
 
 def cumsum(x: Tensor, dim: int, reverse: bool = False) -> Tensor:
-    """Cumulative sum along a dimension, as `torch.cumsum`; with `reverse` from the last element on. Errors are those of
-    `sum`."""
+    """Cumulative sum along a dimension, as `torch.cumsum`.
+
+    Parameters
+    ----------
+    x : tensor
+        As for `sum`.
+    dim : int
+        The dimension.
+    reverse : bool
+        Whether the sums begin at the last element.
+
+    Returns
+    -------
+    tensor
+        Of the shape of `x` and the type of `sum`. Its gradient is summed from the other end.
+
+    Raises
+    ------
+    TypeError, IndexError
+        As `sum`.
+    """
     return _cumsum_operator(x, dim, reverse)
 
 
 def segment_sum(x: Tensor, offsets: Tensor) -> Tensor:
-    """Result s is the sum of `x[offsets[s]:offsets[s + 1]]`, of a tensor of one dimension; 0 for an empty segment. `offsets`
-    are integers that do not decrease; see `warpfold.segment_sum` for errors. They have no gradient."""
+    """Sums of segments: result s is the sum of `x[offsets[s]:offsets[s + 1]]`, 0 for an empty segment.
+
+    Parameters
+    ----------
+    x : tensor of one dimension
+        As for `sum`.
+    offsets : tensor of integers
+        They do not decrease and lie between 0 and `len(x)`; one more than segments. They have no gradient.
+
+    Returns
+    -------
+    tensor
+        One element per segment, of the type of `sum`. An element's gradient is that of its segment.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `warpfold.segment_sum`.
+    """
     return _segment_operator(x, offsets)
 
 
 def convolve(a: Tensor, v: Tensor, mode: str = "full") -> Tensor:
     """Convolution of tensors of one dimension, as `numpy.convolve`, or of two, as `scipy.signal.convolve2d`.
 
-    `mode` is 'full', 'same' or 'valid'. Raises ValueError for another one, for empty operands and other numbers of dimensions.
+    Parameters
+    ----------
+    a, v : tensor of one or two dimensions
+        bool, integers or floating-point numbers.
+    mode : {'full', 'same', 'valid'}
+        Which results there are.
+
+    Returns
+    -------
+    tensor
+        Of the operands' common type. The gradient of an operand is a convolution with the other one.
+
+    Raises
+    ------
+    TypeError
+        For another type.
+    ValueError
+        For another mode, empty operands and other numbers of dimensions.
     """
     return _convolve_operator(a, v, mode)
 
 
 def exact_sum(x: Tensor) -> Tensor:
-    """The true sum of all elements of float32 or float64, rounded once. Raises TypeError for another type."""
+    """The true sum of all elements, rounded once: the same bits for every order and on every device.
+
+    Parameters
+    ----------
+    x : tensor of float16, float32 or float64
+        Of any shape and strides.
+
+    Returns
+    -------
+    tensor
+        Of no dimensions and the type of `x`. Its gradient is expanded.
+
+    Raises
+    ------
+    TypeError
+        For another type.
+    """
     return _exact_operator(x)
 
 

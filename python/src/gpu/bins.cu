@@ -150,16 +150,6 @@ struct appending {
     std::int64_t* out;
 };
 
-// work(E{}) with the type that samples and edges are compared in.
-template <class Work>
-void with_edge_type(const array& edges, const Work& work) {
-    switch (edges.type) {
-    case element::int64: return work(std::int64_t{});
-    case element::uint64: return work(std::uint64_t{});
-    default: return work(double{});
-    }
-}
-
 } // namespace
 
 void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out) {

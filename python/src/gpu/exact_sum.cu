@@ -39,11 +39,7 @@ void exact_sum(const gpu& on, const array& in, const array& out) {
     if (out.size() == 0) {
         return;
     }
-    if (in.type == element::float32) {
-        run(float{});
-    } else {
-        run(double{});
-    }
+    in.type == element::float32 ? run(float{}) : run(double{});
 }
 
 void exact_dot(const gpu& on, const array& a, const array& b, const array& out) {
@@ -58,11 +54,7 @@ void exact_dot(const gpu& on, const array& a, const array& b, const array& out) 
         }
         sums.finish();
     };
-    if (a.type == element::float32) {
-        run(float{});
-    } else {
-        run(double{});
-    }
+    a.type == element::float32 ? run(float{}) : run(double{});
 }
 
 void exact_moment(const gpu& on, moment which, const array& in, const array* imag, std::uint64_t less,
@@ -90,11 +82,7 @@ void exact_moment(const gpu& on, moment which, const array& in, const array* ima
     if (out.size() == 0) {
         return;
     }
-    if (in.type == element::float32) {
-        run(float{});
-    } else {
-        run(double{});
-    }
+    in.type == element::float32 ? run(float{}) : run(double{});
 }
 
 } // namespace warpfold::python::on_gpu

@@ -14,16 +14,6 @@ namespace warpfold::python::on_gpu {
 
 namespace {
 
-template <class Work>
-auto with_bits(element type, const Work& work) {
-    switch (size_of(type)) {
-    case 1: return work(std::uint8_t{});
-    case 2: return work(std::uint16_t{});
-    case 4: return work(std::uint32_t{});
-    default: return work(std::uint64_t{});
-    }
-}
-
 struct is_flag {
     WARPFOLD_HD bool operator()(std::uint8_t flag) const { return (flag != 0) == wanted; }
 

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "python/src/lock_released.hpp"
 #include "warpfold/gpu/core/error.hpp"
 #include "warpfold/gpu/core/target.hpp"
 
@@ -73,7 +74,7 @@ inline void keep_small_memory(int device) {
 // work(on) on the place's device and stream, without the interpreter's lock.
 template <class Work>
 void run(const place& at, const Work& work) {
-    const nb::gil_scoped_release unlocked;
+    const lock_released unlocked;
     const current_device device(at.first);
     keep_small_memory(at.first);
     const gpu on{stream_of(at.second), nullptr};

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Every function with arguments of many kinds, for checkers of types: `mypy --strict`, pyright. A test runs it too."""
+from typing import Any
+
+import numpy as np
+import warpfold as wf
+
+grid, line = np.arange(12.0).reshape(3, 4), np.arange(5)
+above = grid > 3
+found: Any = wf.sum(grid, axis=(0, 1), dtype=np.float32, out=None, keepdims=True, initial=1, where=above)
+found = wf.prod(grid, 0, "float64")
+found = wf.min(grid, axis=-1, initial=0.0, where=above)
+found = wf.max([[1, 2], [3, 4]], [0])
+smallest, largest = wf.minmax(grid, axis=0, out=(None, None))
+found = wf.any(grid, where=above)
+found = wf.all(grid, 0, None, True)
+found = wf.mean(grid, dtype="float32")
+found = wf.var(grid, ddof=1, mean=wf.mean(grid))
+found = wf.argmin(grid, 0, keepdims=True)
+found = wf.argmax(memoryview(b"abc"))
+found = wf.count_nonzero(grid, (0,))
+found = wf.count(grid, keepdims=True)
+found = wf.exact_sum(grid, [0], True)
+found = wf.exact_dot(grid, grid, axis=0)
+found = wf.exact_vdot(grid, grid, out=np.zeros(3))
+found = wf.exact_mean(grid, 1)
+found = wf.exact_var(grid, ddof=1)
+found = wf.exact_norm(grid, (0, 1))
+found = wf.norm(grid, 2, axis=0)
+found = wf.cumsum(grid, 0, np.float64)
+found = wf.cumprod(grid)
+found = wf.cummax(grid)
+found = wf.cummin(grid, 1)
+found = wf.scan(line, "max", reverse=True, exclusive=True, initial=0, segments=[0, 2])
+found = wf.segment_sum(line, [0, 2, 5])
+found = wf.segment_prod(line, np.array([0, 2, 5]))
+found = wf.segment_min(line, (0, 2, 5))
+found = wf.segment_max(line, [0, 2, 5], np.zeros(2, int))
+found = wf.bincount(line, weights=line, minlength=7)
+counts, edges = wf.histogram(grid, "auto", (0, 11), True)
+counts, first_edges, second_edges = wf.histogram2d(line, line, [2, 3])
+counts, all_edges = wf.histogramdd(grid, bins=(2, 2, 2, 2))
+found = wf.digitize(grid, [1, 2], right=True)
+found = wf.select(grid, above)
+found, rest = wf.partition_by(grid, above)
+values, lengths = wf.run_length_encode(line)
+found = wf.unique_consecutive(line, return_inverse=True)
+keys, sums = wf.reduce_by_key(line, line, "prod")
+found = wf.convolve(line, [1, 1], "same")
+found = wf.correlate(line, [1, 1])
+found = wf.convolve2d(grid, [[1.0]], mode="valid")
+found = wf.correlate2d(grid, [[1.0]])
+found = wf.correlate_channels(np.ones((1, 2, 5, 5)), np.ones((3, 2, 2, 2)))
+found = wf.separable_filter(grid, [1.0], [1.0], border="wrap")
+found = wf.gaussian_blur(grid, (1.0, 2.0))
+axpy = wf.op("a * x + y")
+try:
+    found = axpy(2.0, grid, grid)
+    found = axpy.reduce(2.0, grid, grid, op="max")
+except RuntimeError:  # no compiler
+    pass
