@@ -255,9 +255,9 @@ if __name__ == "__main__":
     sys.exit(3)""",
     "interrupt": """
 import _thread
-threading.Timer(0.3, _thread.interrupt_main).start()
 expected = results()
 try:
+    threading.Timer(0.3, _thread.interrupt_main).start()
     while True:
         results()
 except KeyboardInterrupt:
