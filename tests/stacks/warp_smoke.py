@@ -6,8 +6,6 @@ import sys
 import numpy as np
 import warp as wp
 
-wp.config.quiet = True
-
 
 @wp.struct
 class Particle:
