@@ -71,12 +71,15 @@ protected:
         graph_.acquire({w, release_graph::word::global}, *t.record, 0, t.touch(), 1);
         join(t.knows, heard_[w]);
     }
-    [[nodiscard]] bool knows(const thread& t, unsigned other, std::size_t access) const {
+    [[nodiscard]] bool knows(const thread& t, unsigned other, std::size_t access, bool knows_acquisitions = true) {
         const event before{.time = threads_[other].accesses[access]};
-        return graph_.is_ordered(other, before, *t.record, [](const event&) { return true; });
+        const auto is_known = [&](const event&) { return knows_acquisitions; };
+        return release_graph::is_on_path(other, before, *t.record, paths_, is_known) ||
+               graph_.is_ordered(other, before, *t.record, paths_, is_known);
     }
 
     release_graph graph_;
+    release_graph::paths paths_; // of all blocks
     std::array<thread, blocks> threads_;
     std::array<clocks, words> heard_{};
 };
@@ -108,6 +111,20 @@ TEST_F(release_graph_test, knows_the_orders_that_clocks_know) {
     }
     EXPECT_GT(orders, 1000u);
     EXPECT_GT(none, 1000u);
+}
+
+// A search's answer holds for threads that know of the acquisition, and for what the release covers.
+TEST_F(release_graph_test, an_answer_is_kept_with_its_conditions) {
+    access(threads_[0], 0);
+    release(threads_[0], 0, false, true);
+    access(threads_[0], 0);
+    acquire(threads_[1], 0);
+    for (int again = 0; again < 2; ++again) {
+        EXPECT_TRUE(knows(threads_[1], 0, 0));
+        EXPECT_FALSE(knows(threads_[1], 0, 0, false));
+        EXPECT_FALSE(knows(threads_[1], 0, 1));
+        EXPECT_FALSE(knows(threads_[2], 0, 0));
+    }
 }
 
 } // namespace

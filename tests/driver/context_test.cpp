@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Initialisation and contexts. Each test runs in a process of its own, where no runtime call has come before.
+#include <cstdlib>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -24,6 +25,24 @@ TEST(context_test, nothing_before_initialisation) {
     EXPECT_EQ(cuInit(0), result::success);
     EXPECT_EQ(cuDeviceGetCount(&count), result::success);
     EXPECT_EQ(count, 1);
+}
+
+TEST(context_test, the_version_that_is_wished_for) {
+    int version = 0;
+    const auto stated = [&](const char* wish) {
+        ::setenv("SOFTGPU_DRIVER_VERSION", wish, 1);
+        EXPECT_EQ(cuDriverGetVersion(&version), result::success);
+        return version;
+    };
+    EXPECT_EQ(stated("13.4"), 13040);
+    EXPECT_EQ(stated("12.0"), 12000);
+    EXPECT_EQ(stated(""), 13000);
+    testing::internal::CaptureStderr();
+    for (const char* wrong : {"13", "13.", "13.4.1", ".4", "13.10", "-1.0", "x"}) {
+        EXPECT_EQ(stated(wrong), 13000) << wrong;
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("SOFTGPU_DRIVER_VERSION=13.10 is no version such as 13.4"), std::string::npos) << said;
 }
 
 TEST(context_test, pools_and_addresses_need_no_current_context) {

@@ -57,6 +57,11 @@ TEST(entry_points, by_name_and_version) {
     EXPECT_EQ(found, own("cuCtxCreate_v3"));
     EXPECT_EQ(entry("cuCtxCreate", 13000), result::success);
     EXPECT_EQ(found, own("cuCtxCreate_v4"));
+    // What a client of CUDA 7 or 12.8 asks for exists too.
+    EXPECT_EQ(entry("cuDevicePrimaryCtxRelease", 7000), result::success);
+    EXPECT_EQ(found, own("cuDevicePrimaryCtxRelease"));
+    EXPECT_EQ(entry("cuMemcpyBatchAsync", 12080), result::success);
+    EXPECT_EQ(found, own("cuMemcpyBatchAsync"));
     EXPECT_EQ(entry("cuLaunchKernel", 7000, 2), result::success);
     EXPECT_EQ(found, own("cuLaunchKernel_ptsz"));
     EXPECT_EQ(entry("cuMemcpyHtoD", 7000, 2), result::success);

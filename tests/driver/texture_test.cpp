@@ -41,6 +41,9 @@ result cuMemcpy2DAsync_v2(const driver_copy_2d* c, stream* on);
 result cuMemcpy3DPeer(const driver_copy_3d* c);
 result cuMemcpyBatchAsync_v2(device_address* to, device_address* from, std::size_t* sizes, std::size_t count,
                              void* attributes, std::size_t* attribute_indices, std::size_t attribute_count, stream* on);
+result cuMemcpyBatchAsync(device_address* to, device_address* from, std::size_t* sizes, std::size_t count,
+                          void* attributes, std::size_t* attribute_indices, std::size_t attribute_count,
+                          std::size_t* failed, stream* on);
 
 } // extern "C"
 
@@ -384,6 +387,13 @@ TEST_F(driver_texture_test, a_batch_of_copies) {
     ASSERT_EQ(cuMemcpyDtoH_v2(&back[1], memory + 8, 4), result::success);
     EXPECT_EQ(back[0], 4u);
     EXPECT_EQ(back[1], 9u);
+    std::size_t failed = 0;
+    first = 5;
+    ASSERT_EQ(cuMemcpyBatchAsync(to, from, sizes, 1, attribute, &index, 1, &failed, s), result::success);
+    EXPECT_EQ(failed, static_cast<std::size_t>(-1));
+    ASSERT_EQ(cuStreamSynchronize(s), result::success);
+    ASSERT_EQ(cuMemcpyDtoH_v2(&back[0], memory, 4), result::success);
+    EXPECT_EQ(back[0], 5u);
 }
 
 } // namespace

@@ -30,11 +30,14 @@ LARGE = ("triton_torch", "torch")
 # name: packages whose versions the page names, environment of the program NAME_smoke.py.
 STACKS = {
     "numba": (("numba-cuda", "numba"), {}),
+    "numba_mlir": (("numba-cuda-mlir",), {}),
     # CuPy's compiled libraries (CUB, Thrust, cuRAND's generators) hold PTX for compute_120 alone.
     "cupy": (("cupy-cuda13x",), {"SOFTGPU_DEVICE": "RTX5090", "CUPY_CACHE_DIR": str(ROOT / "build/stacks/cupy-cache")}),
     "tinygrad": (("tinygrad",), {"DEV": "CUDA"}),
     "cuda_core": (("cuda-core", "cuda-bindings"), {}),
     "triton": (("triton",), {"TRITON_ALWAYS_COMPILE": "1", "TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
+    # Warp hands PTX over to a driver that is not older than the toolkit that it was built with.
+    "warp": (("warp-lang",), {"SOFTGPU_DRIVER_VERSION": "13.4", "WARP_CACHE_PATH": str(ROOT / "build/stacks/warp-cache")}),
     "triton_torch": (("torch", "triton"), {"TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
     "torch": (("torch",), {}),
 }
@@ -243,7 +246,19 @@ def torch_suite(limit, only):
             for file in sorted((HERE / "torch_tests").glob("test_*.py")) if not only or re.search(only, file.stem)]
 
 
-SUITES = {"numba": numba_suite, "cupy": cupy_suite, "triton": triton_suite, "torch": torch_suite}
+def warp_suite(limit, only):
+    """Each module of Warp's own tests, which its wheel has, in a process of its own."""
+    root = pathlib.Path(importlib.util.find_spec("warp").origin).parent / "tests"
+    names = [".".join(file.relative_to(root.parent).with_suffix("").parts) for file in sorted(root.rglob("test_*.py"))]
+    modules = []
+    for name in names:
+        if not only or re.search(only, name):
+            status, output, seconds = run(["-m", "unittest", f"warp.{name}"], limit, **STACKS["warp"][1])
+            modules.append(module_result(name, status, seconds, read_unittest(output)))
+    return modules
+
+
+SUITES = {"numba": numba_suite, "cupy": cupy_suite, "triton": triton_suite, "warp": warp_suite, "torch": torch_suite}
 
 
 def merged(before, modules):

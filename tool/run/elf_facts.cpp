@@ -50,17 +50,24 @@ std::string_view string_at(const std::vector<char>& strings, std::uint64_t at) {
     return rest.substr(0, rest.find('\0'));
 }
 
-// Whether a symbol table defines a function that every program with a static CUDA runtime has.
+// A function that every program with a static CUDA runtime has. The runtime's code refers to its name as a text, too.
+constexpr std::string_view runtime_function = "cudaGetErrorString";
+
+bool has_text(elf_file& file, const Elf64_Shdr& constants) {
+    const auto texts = file.table<char>(constants.sh_offset, constants.sh_size);
+    return std::string_view(texts.data(), texts.size()).find(runtime_function) != std::string_view::npos;
+}
+
 bool has_static_runtime(elf_file& file, const Elf64_Shdr& table, const std::vector<Elf64_Shdr>& sections) {
     const Elf64_Shdr& linked = sections[table.sh_link];
     const auto strings = file.table<char>(linked.sh_offset, linked.sh_size);
-    if (std::string_view(strings.data(), strings.size()).find("cudaGetErrorString") == std::string_view::npos) {
+    if (std::string_view(strings.data(), strings.size()).find(runtime_function) == std::string_view::npos) {
         return false;
     }
     const auto symbols = file.table<Elf64_Sym>(table.sh_offset, table.sh_size);
     return std::any_of(symbols.begin(), symbols.end(), [&](const Elf64_Sym& s) {
         return ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF &&
-               string_at(strings, s.st_name) == "cudaGetErrorString";
+               string_at(strings, s.st_name) == runtime_function;
     });
 }
 
@@ -70,7 +77,11 @@ void read_sections(elf_file& file, const Elf64_Ehdr& header, elf_facts& facts) {
         return;
     }
     const auto names = file.table<char>(sections[header.e_shstrndx].sh_offset, sections[header.e_shstrndx].sh_size);
+    bool stripped = true;
+    const Elf64_Shdr* constants = nullptr;
     for (const Elf64_Shdr& section : sections) {
+        stripped = stripped && section.sh_type != SHT_SYMTAB;
+        constants = string_at(names, section.sh_name) == ".rodata" ? &section : constants;
         facts.embeds_cuda = facts.embeds_cuda || string_at(names, section.sh_name) == ".nv_fatbin";
         if (section.sh_type == SHT_SYMTAB && section.sh_link < sections.size()) {
             facts.static_cuda_runtime = facts.static_cuda_runtime || has_static_runtime(file, section, sections);
@@ -86,6 +97,9 @@ void read_sections(elf_file& file, const Elf64_Ehdr& header, elf_facts& facts) {
                 facts.needed.emplace_back(string_at(strings, entry.d_un.d_val));
             }
         }
+    }
+    if (stripped && facts.embeds_cuda && constants != nullptr) {
+        facts.static_cuda_runtime = has_text(file, *constants);
     }
 }
 

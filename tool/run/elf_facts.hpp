@@ -12,7 +12,7 @@ namespace warpfold::tool {
 struct elf_facts {
     bool dynamic = false;             // loaded by the dynamic linker, so LD_PRELOAD reaches it
     bool embeds_cuda = false;         // it has nvcc's section of kernels
-    bool static_cuda_runtime = false; // its symbol table has the functions of a static CUDA runtime
+    bool static_cuda_runtime = false; // by its symbol table, or by the texts of a stripped file
     std::vector<std::string> needed;  // DT_NEEDED, "libcudart.so.13"
 
     // The shared CUDA runtime, or the driver: what ours stand in for by name.

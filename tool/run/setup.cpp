@@ -60,7 +60,7 @@ std::string runtime_text(const std::optional<elf_facts>& facts) {
         return "the static CUDA runtime: each of its functions leads to the same one of our libcudart";
     }
     if (facts->embeds_cuda) {
-        return "kernels, but no CUDA runtime that is named in a symbol table";
+        return "kernels, but no CUDA runtime that is found in it";
     }
     return "no CUDA of its own: libraries that it loads find our runtime and our driver";
 }
@@ -133,8 +133,8 @@ std::string why_not_reached(const std::string& program, const std::optional<elf_
     }
     if (facts && facts->embeds_cuda && !facts->needs_cuda_library() && !facts->static_cuda_runtime) {
         return fmt::format(
-            "{} is not linked with the shared CUDA runtime, and has no symbol table with the functions of "
-            "a static one; build it with -cudart shared, or do not strip it",
+            "{} is not linked with the shared CUDA runtime, and no static one is found in it; build it with "
+            "-cudart shared, or do not strip it",
             name);
     }
     return {};

@@ -25,7 +25,13 @@ const release_graph::release* release_graph::first_release(std::uint64_t of, con
         return nullptr;
     }
     const std::vector<release>& releases = found->second->releases;
-    const auto first = std::ranges::partition_point(releases, [&](const release& r) { return r.time <= before.time; });
+    const auto is_earlier = [&](const release& r) { return r.time <= before.time; };
+    std::size_t back = 1; // what is asked for is mostly among the last
+    while (back < releases.size() && !is_earlier(releases[releases.size() - back])) {
+        back *= 2;
+    }
+    const auto from = releases.end() - static_cast<std::ptrdiff_t>(std::min(back, releases.size()));
+    const auto first = std::partition_point(from, releases.end(), is_earlier);
     return first == releases.end() ? nullptr : &*first;
 }
 
@@ -100,7 +106,7 @@ void release_graph::acquire(const word& at, block_record& record, unsigned warp,
     }
     last = {upto, by | again};
     ++size_;
-    record.acquisitions.push_back({warp, time, by & ~again, from, upto, now()});
+    record.acquisitions.push_back({{warp, time, by & ~again}, from, upto, now()});
     const std::size_t first = std::size_t{warp} * 32;
     if (record.acquisition_of.size() < first + 32) {
         record.acquisition_of.resize(first + 32, 0);
@@ -143,18 +149,18 @@ bool release_graph::is_known_at(const block_record& record, std::uint32_t which,
         return true;
     }
     const release* const first = first_release(of, before);
-    std::vector<const acquisition*> front;
+    std::vector<step> front;
     for (std::uint32_t k = r.acquired; first != nullptr && k-- > 0 && record.acquisitions[k].made > first->made;) {
         const acquisition& a = record.acquisitions[k];
         if (r.covers(by, a.warp, a.time, a.by)) {
-            front.push_back(&a);
+            front.push_back({&a, &a});
         }
     }
-    return search(of, before, record, std::move(front));
+    return search(of, before, record, std::move(front), nullptr);
 }
 
-bool release_graph::search(std::uint64_t of, const event& before, const block_record& record,
-                           std::vector<const acquisition*> front) const {
+bool release_graph::search(std::uint64_t of, const event& before, const block_record& record, std::vector<step> front,
+                           path* found) const {
     if (is_full()) {
         return true;
     }
@@ -168,7 +174,8 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
     std::uint64_t steps = 0;
     // First each history's entries of the wanted block, then what the others have acquired themselves.
     for (std::size_t next = 0; next < front.size(); ++next) {
-        const acquisition& a = *front[next];
+        const acquisition& a = *front[next].at;
+        const acquisition* const from = front[next].from;
         std::uint32_t& done = seen[a.from.get()];
         if (done >= a.upto) {
             continue;
@@ -180,6 +187,9 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                     const entry& e = a.from->entries[*k];
                     const release& r = wanted->releases[e.release];
                     if ((same_block || !r.within_block) && r.covers(e.by, before)) {
+                        if (found != nullptr) {
+                            *found = {&record, *from, of, r, e.by};
+                        }
                         return true;
                     }
                 }
@@ -201,7 +211,7 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                 const auto known = seen.find(earlier.from.get());
                 if ((known == seen.end() || known->second < earlier.upto) &&
                     r.covers(e.by, earlier.warp, earlier.time, earlier.by)) {
-                    front.push_back(&earlier);
+                    front.push_back({&earlier, from});
                 }
             }
         }

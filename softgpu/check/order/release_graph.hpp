@@ -47,11 +47,13 @@ public:
             return covers(by, e.warp, e.time, lane_mask{1} << e.lane, e.is_init);
         }
     };
-    // By lanes of a warp in one instruction.
-    struct acquisition {
+    // Lanes of a warp that acquire in one instruction.
+    struct acquiring_lanes {
         unsigned warp = 0;
         std::uint64_t time = 0;
         lane_mask by = 0;
+    };
+    struct acquisition : acquiring_lanes {
         std::shared_ptr<history> from;
         std::uint32_t upto = 0; // entries of the history
         std::uint32_t made = 0;
@@ -104,6 +106,16 @@ public:
         lane_mask by = 0;
     };
     using coverings = std::array<covering, 8>; // by the warp of what is covered
+    // What a search has found: by this acquisition a block knows of a release of another one. Later searches often have the
+    // same answer.
+    struct path {
+        const block_record* record = nullptr; // whose acquisition
+        acquiring_lanes first;
+        std::uint64_t block = 0;
+        release what;
+        lane_mask by = 0;
+    };
+    using paths = std::array<path, 32>; // by the block of the release
     // A word that is synchronised on: of global memory, or of a block's shared memory.
     struct word {
         std::uint64_t address = 0;
@@ -135,10 +147,19 @@ public:
                               found.what.covers(found.by, before)) ||
                              find_covering(of, before, record, last, found));
     }
+    // Whether `before`, of block `of`, is known by what a search has found, to a thread of `record`'s block that knows of the
+    // acquisition; `is_known` says which events of the own block it knows. Needs no mutex.
+    template <class IsKnown>
+    [[nodiscard]] static bool is_on_path(std::uint64_t of, const event& before, const block_record& record,
+                                         const paths& kept, IsKnown&& is_known) {
+        const path& found = kept[of % kept.size()];
+        return found.record == &record && found.block == of && found.what.covers(found.by, before) &&
+               is_any_known(found.first, is_known);
+    }
     // Whether `before`, of block `of`, is known to this thread of `record`'s block; `is_known` says which events of the
     // own block are. Also true where the search is too long.
     template <class IsKnown>
-    [[nodiscard]] bool is_ordered(std::uint64_t of, const event& before, const block_record& record,
+    [[nodiscard]] bool is_ordered(std::uint64_t of, const event& before, const block_record& record, paths& kept,
                                   IsKnown&& is_known) const {
         if (is_full()) {
             return true;
@@ -147,16 +168,13 @@ public:
         if (first == nullptr) {
             return false;
         }
-        std::vector<const acquisition*> front;
+        std::vector<step> front;
         for (auto a = record.acquisitions.rbegin(); a != record.acquisitions.rend() && a->made > first->made; ++a) {
-            for (lane_mask left = a->by; left != 0; left &= left - 1) {
-                if (is_known(event{a->time, a->warp, static_cast<unsigned>(std::countr_zero(left))})) {
-                    front.push_back(&*a);
-                    break;
-                }
+            if (is_any_known(*a, is_known)) {
+                front.push_back({&*a, &*a});
             }
         }
-        return search(of, before, record, std::move(front));
+        return search(of, before, record, std::move(front), &kept[of % kept.size()]);
     }
     // Whether a release by these lanes of `record`'s block, or what it had acquired before, covers `before`, by `of_lanes` of
     // block `of`. Takes the mutex.
@@ -169,13 +187,27 @@ private:
     static constexpr std::uint64_t most = 1u << 22;
     [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(size_); }
 
+    template <class IsKnown>
+    [[nodiscard]] static bool is_any_known(const acquiring_lanes& a, IsKnown&& is_known) {
+        for (lane_mask left = a.by; left != 0; left &= left - 1) {
+            if (is_known(event{a.time, a.warp, static_cast<unsigned>(std::countr_zero(left))})) {
+                return true;
+            }
+        }
+        return false;
+    }
     // The first release that may cover `before`, of block `of`: what was made earlier does not know of it. nullptr: there is
     // none.
     [[nodiscard]] const release* first_release(std::uint64_t of, const event& before) const;
     [[nodiscard]] bool find_covering(std::uint64_t of, const event& before, const block_record& record,
                                      std::uint32_t last, covering& found);
+    // An acquisition that a search has come to, and the one of its front that has led there.
+    struct step {
+        const acquisition* at;
+        const acquisition* from;
+    };
     [[nodiscard]] bool search(std::uint64_t of, const event& before, const block_record& record,
-                              std::vector<const acquisition*> front) const;
+                              std::vector<step> front, path* found) const;
 
     struct hash {
         std::size_t operator()(const word& w) const noexcept {

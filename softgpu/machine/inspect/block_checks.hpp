@@ -56,6 +56,7 @@ struct block_checks {
     check::block_clock clock;
     check::release_graph::block_record* record = nullptr;     // made when it is needed
     std::array<check::release_graph::coverings, 32> released; // by warp: what covered the last accesses
+    check::release_graph::paths paths;                        // what searches have found
     std::vector<check::stamp> shared_stamps;
     std::vector<std::uint8_t> valid;
     std::size_t shared_valid_bytes = 0;

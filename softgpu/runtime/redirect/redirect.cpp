@@ -2,8 +2,8 @@
 // Programs and libraries that are linked with the static CUDA runtime, nvcc's default. `warpfold run` has this library loaded
 // before the program's constructors run. It finds the runtime's functions in the symbol tables of the program and of the
 // libraries that are loaded with it or later, and writes a jump to the same function of our libcudart at the start of each.
-// NVIDIA's runtime then never runs. A file whose symbol table is stripped is left as it is. A static cuBLAS leads to our cuBLAS,
-// and the shared runtime of CUDA 10, which packages bring under a name of their own, to our runtime.
+// NVIDIA's runtime then never runs. In a stripped file the functions are found by their code. A static cuBLAS leads to our
+// cuBLAS, and the shared runtime of CUDA 10, which packages bring under a name of their own, to our runtime.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "softgpu/runtime/redirect/cuda_10.hpp"
+#include "softgpu/runtime/redirect/stripped.hpp"
 #include "softgpu/runtime/redirect/symbols.hpp"
 
 namespace softgpu::redirect {
@@ -101,10 +102,19 @@ void explain(const char* path, unsigned redirected, const char* what, const char
     }
 }
 
+// NVIDIA's libraries, such as cuFFT, hold machine code, and some do not look whether their launches have failed: that their
+// runtime does not start is the clearer error.
+bool is_nvidias(std::string_view last) {
+    return last.starts_with("libcu") || last.starts_with("libnv") || last.starts_with("libnpp");
+}
+
 // Redirects the static runtime and the static cuBLAS of one loaded file, if it has them.
-void redirect(const char* path, std::uint64_t moved_by) {
+void redirect(const char* path, std::string_view last, std::uint64_t moved_by) {
     const mapped_file file(path);
-    const std::vector<symbol> functions = functions_of(file, symbol_table::all);
+    std::vector<symbol> functions = functions_of(file, symbol_table::all);
+    if (functions.empty() && !is_nvidias(last)) {
+        functions = functions_of_stripped(file);
+    }
     if (defines(functions, "cudaGetErrorString")) {
         const bool old = is_cuda_10(functions);
         const char* const name = old ? "libcudart.so.12" : runtime_of(functions);
@@ -157,7 +167,7 @@ void redirect_new_files() {
             if (is_runtime_of_cuda_10(last)) {
                 redirect_cuda_10(file->l_name, file->l_addr);
             } else if (program || !is_a_cuda_library(last)) {
-                redirect(program ? "/proc/self/exe" : file->l_name, file->l_addr);
+                redirect(program ? "/proc/self/exe" : file->l_name, last, file->l_addr);
             }
         }
     }

@@ -78,17 +78,19 @@ bool is_ordered(const earlier& e, const warp* w, unsigned lane) {
     check::release_graph& graph = w->host->launch->checks->graph;
     event before = e.signalled();
     before.is_init = e.wrote && is_init(b, e.mark);
-    if (graph.is_covered(e.block, before, *b.checks->record, w->index, lane, b.checks->released[w->index])) {
-        return true;
-    }
-    const std::lock_guard lock(graph.mutex());
-    return graph.is_ordered(e.block, before, *b.checks->record, [&](event by) {
+    const auto is_known = [&](event by) {
         if (by.time >> check::serial_time_bits != b.checks->clock.serial()) {
             return true;
         }
         by.time -= b.view->global_offset;
         return b.checks->clock.is_ordered(by, w->index, lane);
-    });
+    };
+    if (graph.is_covered(e.block, before, *b.checks->record, w->index, lane, b.checks->released[w->index]) ||
+        graph.is_on_path(e.block, before, *b.checks->record, b.checks->paths, is_known)) {
+        return true;
+    }
+    const std::lock_guard lock(graph.mutex());
+    return graph.is_ordered(e.block, before, *b.checks->record, b.checks->paths, is_known);
 }
 
 void report_pair(launch_state& l, const block& where, std::uint64_t at, const char* message, const access_facts& now,
@@ -301,7 +303,8 @@ void check_end_of_block(block& b) {
             bool known = false;
             if (b.checks->record != nullptr) {
                 const std::lock_guard lock(graph.mutex());
-                known = graph.is_ordered(by, e.signalled(), *b.checks->record, [](const event&) { return true; });
+                known = graph.is_ordered(by, e.signalled(), *b.checks->record, b.checks->paths,
+                                         [](const event&) { return true; });
             }
             if (!known) {
                 const access_site* const site = site_of(b, s);

@@ -34,6 +34,14 @@ bool word_access::event_of(stamp s, std::uint64_t& block, event& e) const {
     return block != ~0ull && block != b_.linear; // another launch; the block before it took a further serial
 }
 
+bool word_access::knows_acquisition(event by) const {
+    if (by.time >> check::serial_time_bits != clock_.serial()) {
+        return true;
+    }
+    by.time -= clock_.view.global_offset;
+    return is_known(by);
+}
+
 bool word_access::is_released_directly(std::uint64_t block, event e) const {
     if (b_.checks->record == nullptr) {
         return false;
@@ -41,7 +49,10 @@ bool word_access::is_released_directly(std::uint64_t block, event e) const {
     if (block == b_.linear) {
         e.time += clock_.view.global_offset;
     }
-    return l_.checks->graph.is_covered(block, e, *b_.checks->record, w_->index, lane_, b_.checks->released[w_->index]);
+    const auto is_mine = [&](const event& by) { return knows_acquisition(by); };
+    return l_.checks->graph.is_covered(block, e, *b_.checks->record, w_->index, lane_,
+                                       b_.checks->released[w_->index]) ||
+           check::release_graph::is_on_path(block, e, *b_.checks->record, b_.checks->paths, is_mine);
 }
 
 bool word_access::is_released(std::uint64_t block, event e) const {
@@ -56,13 +67,8 @@ bool word_access::is_released(std::uint64_t block, event e) const {
         e.time += clock_.view.global_offset;
     }
     const std::lock_guard lock(graph.mutex());
-    return graph.is_ordered(block, e, *b_.checks->record, [&](event by) {
-        if (by.time >> check::serial_time_bits != clock_.serial()) {
-            return true;
-        }
-        by.time -= clock_.view.global_offset;
-        return is_known(by);
-    });
+    return graph.is_ordered(block, e, *b_.checks->record, b_.checks->paths,
+                            [&](const event& by) { return knows_acquisition(by); });
 }
 
 bool word_access::follows_write(stamp s) const {

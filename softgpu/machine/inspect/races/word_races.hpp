@@ -41,6 +41,7 @@ private:
     [[nodiscard]] bool event_of(stamp s, std::uint64_t& block, event& e) const;
     [[nodiscard]] bool is_known(const event& e) const { return clock_.is_ordered(e, w_->index, lane_); }
     // In order by releases and acquires.
+    [[nodiscard]] bool knows_acquisition(event by) const; // of its block, in the times of global memory
     [[nodiscard]] bool is_released(std::uint64_t block, event e) const;
     [[nodiscard]] bool is_released_directly(std::uint64_t block, event e) const; // without a search
     [[nodiscard]] bool follows_write(stamp s) const;

@@ -84,6 +84,13 @@ result cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
     });
 }
 
+// Names without _v2: the functions of earlier versions of CUDA, with the same parameters.
+result cuDevicePrimaryCtxRelease(int device) { return cuDevicePrimaryCtxRelease_v2(device); }
+
+result cuDevicePrimaryCtxReset(int device) { return cuDevicePrimaryCtxReset_v2(device); }
+
+result cuDevicePrimaryCtxSetFlags(int device, unsigned flags) { return cuDevicePrimaryCtxSetFlags_v2(device, flags); }
+
 result cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
     return without_context([&] {
         require(flags != nullptr && active != nullptr);
@@ -134,6 +141,12 @@ result cuCtxPopCurrent_v2(driver_context** out) {
         follow_context_stack();
     });
 }
+
+result cuCtxDestroy(driver_context* c) { return cuCtxDestroy_v2(c); }
+
+result cuCtxPushCurrent(driver_context* c) { return cuCtxPushCurrent_v2(c); }
+
+result cuCtxPopCurrent(driver_context** out) { return cuCtxPopCurrent_v2(out); }
 
 result cuCtxSetCurrent(driver_context* c) {
     return without_context([&] {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The devices.
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <string>
+#include <system_error>
 
 #include "softgpu/runtime/abi/device_properties.hpp"
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
@@ -12,6 +16,26 @@ namespace softgpu::runtime {
 namespace {
 
 constexpr int driver_version = 13000;
+
+// What the program is told: SOFTGPU_DRIVER_VERSION, such as 13.4, for a client that hands over PTX to drivers of its own
+// version only. The calls stay those of 13.0.
+int stated_version() {
+    const char* const wish = std::getenv("SOFTGPU_DRIVER_VERSION");
+    if (wish == nullptr || *wish == '\0') {
+        return driver_version;
+    }
+    const char* const end = wish + std::strlen(wish);
+    int major = 0;
+    int minor = 0;
+    const auto [point, no_major] = std::from_chars(wish, end, major);
+    const auto [rest, no_minor] = std::from_chars(std::min(point + 1, end), end, minor);
+    if (no_major != std::errc{} || no_minor != std::errc{} || *point != '.' || rest != end || major < 1 || major > 99 ||
+        minor < 0 || minor > 9) {
+        report("SOFTGPU_DRIVER_VERSION=" + std::string(wish) + " is no version such as 13.4");
+        return driver_version;
+    }
+    return 1000 * major + 10 * minor;
+}
 
 // Attributes that only the driver has. Others than these are about features that do not exist here.
 constexpr int virtual_memory_management = 102;
@@ -54,7 +78,7 @@ result cuDriverGetVersion(int* version) {
     if (version == nullptr) {
         return result::invalid_value;
     }
-    *version = driver_version;
+    *version = stated_version();
     return result::success;
 }
 

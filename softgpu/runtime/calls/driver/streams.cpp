@@ -29,6 +29,8 @@ result cuStreamCreateWithPriority(stream** out, unsigned flags, int priority) {
 
 result cuStreamDestroy_v2(stream* s) { return forward(cudaStreamDestroy, s); }
 
+result cuStreamDestroy(stream* s) { return cuStreamDestroy_v2(s); }
+
 result cuStreamSynchronize(stream* s) { return forward(cudaStreamSynchronize, s); }
 
 result cuStreamSynchronize_ptsz(stream* s) { return cuStreamSynchronize(of_this_thread(s)); }
@@ -142,6 +144,8 @@ result cuThreadExchangeStreamCaptureMode(capture_mode* mode) {
 result cuEventCreate(event** out, unsigned flags) { return forward(cudaEventCreateWithFlags, out, flags); }
 
 result cuEventDestroy_v2(event* e) { return forward(cudaEventDestroy, e); }
+
+result cuEventDestroy(event* e) { return cuEventDestroy_v2(e); }
 
 result cuEventRecord(event* e, stream* on) { return forward(cudaEventRecordWithFlags, e, on, 0u); }
 

@@ -18,6 +18,6 @@ foreach(program IN ITEMS calls cooperative copies cub_reduce graphs_capture grap
   target_link_libraries(static_${program} PRIVATE "${static_runtime}" Threads::Threads ${CMAKE_DL_LIBS} rt)
   add_dependencies(static_${program} program_${program} softgpu_libraries warpfold)
   add_test(NAME static.${program} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/static_test.py
-    $<TARGET_FILE:warpfold> $<TARGET_FILE:program_${program}> $<TARGET_FILE:static_${program}>)
+    $<TARGET_FILE:warpfold> $<TARGET_FILE:program_${program}> $<TARGET_FILE:static_${program}> ${CMAKE_STRIP})
   set_tests_properties(static.${program} PROPERTIES TIMEOUT 300)
 endforeach()

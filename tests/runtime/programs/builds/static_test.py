@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""static_test.py WARPFOLD SHARED STATIC: both programs end well, with the same launches, counters and findings, and
---explain-setup tells them apart."""
+"""static_test.py WARPFOLD SHARED STATIC STRIP: both programs end well, with the same launches, counters and findings, and
+--explain-setup tells them apart. A stripped copy of the second one is as that is."""
 import json
 import pathlib
 import subprocess
@@ -30,16 +30,22 @@ def expect_explanation(warpfold, program, runtime):
 
 
 def main():
-    warpfold, shared, static = sys.argv[1:]
+    warpfold, shared, static, strip = sys.argv[1:]
     expect_explanation(warpfold, shared, "shared")
     expect_explanation(warpfold, static, "static")
     with tempfile.TemporaryDirectory() as folder:
         of_shared = run(warpfold, shared, pathlib.Path(folder))
         of_static = run(warpfold, static, pathlib.Path(folder))
+        stripped = pathlib.Path(folder, "stripped")
+        subprocess.run([strip, "-o", stripped, static], check=True)
+        expect_explanation(warpfold, stripped, "static")
+        of_stripped = run(warpfold, stripped, pathlib.Path(folder))
     if not of_static[0]:
         sys.exit("no launch was counted")
     if of_shared != of_static:
         sys.exit(f"shared: {of_shared}\nstatic: {of_static}")
+    if of_stripped != of_static:
+        sys.exit(f"static: {of_static}\nstripped: {of_stripped}")
 
 
 if __name__ == "__main__":

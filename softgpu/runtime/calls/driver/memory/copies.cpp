@@ -180,6 +180,16 @@ result cuMemcpyBatchAsync_v2(device_address* to, device_address* from, std::size
     });
 }
 
+// Of CUDA 12.8: names the copy that failed, if it is a particular one.
+result cuMemcpyBatchAsync(device_address* to, device_address* from, std::size_t* sizes, std::size_t count,
+                          void* attributes, std::size_t* attribute_indices, std::size_t attribute_count,
+                          std::size_t* failed, stream* on) {
+    if (failed != nullptr) {
+        *failed = static_cast<std::size_t>(-1); // no particular one
+    }
+    return cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, attribute_indices, attribute_count, on);
+}
+
 result cuMemcpy3DBatchAsync_v2(std::size_t count, batch_operation* operations, unsigned long long flags, stream* on) {
     return on_device(on,
                      [&](context& gpu, locked& lock) { copy_batch_of_boxes(gpu, lock, operations, count, flags, on); });
