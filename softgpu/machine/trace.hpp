@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "softgpu/machine/inspect/trace/words_between_blocks.hpp"
+#include "softgpu/machine/words_between_blocks.hpp"
 #include "softgpu/observe/counters.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 

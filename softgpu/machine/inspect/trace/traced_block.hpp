@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "softgpu/machine/code/program_code.hpp"
-#include "softgpu/machine/inspect/trace/words_between_blocks.hpp"
 #include "softgpu/machine/state/block.hpp"
 #include "softgpu/machine/trace.hpp"
+#include "softgpu/machine/words_between_blocks.hpp"
 
 namespace softgpu::machine {
 
