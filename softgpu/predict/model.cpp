@@ -104,9 +104,10 @@ private:
         return near + (far - near) * (load_ - c_.latency_l1) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
     }
 
-    // How often the chain waits for a load; at least once.
+    // How often the chain waits for a load that L1 does not have; at least once.
     [[nodiscard]] double load_rounds() const {
-        return std::max((w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0), 1.0);
+        const double waits = (w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
+        return std::max(waits * (1 - hit_l1_), 1.0);
     }
 
     void add_multiprocessor() {

@@ -284,6 +284,11 @@ TEST(Model, SectorsOnTheirWayAreHitsWhereWarpsAskLate) {
     const double round = (p.nanoseconds - 1000) / 2;
     EXPECT_NEAR(round, 2200, 110);
     EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, (20 + 10 * (1 - 500 / (round - 500))) / 40);
+    w.path_far = 1600; // four loads, of which L1 has two
+    w.warm.loads = w.cold.loads = 80;
+    w.warm.l1_hits = w.cold.l1_hits = 40;
+    const auto by_l1 = predict(c, w);
+    EXPECT_DOUBLE_EQ(by_l1.l2_read_hit_rate, (20 + 10 * (1 - 500 / ((by_l1.nanoseconds - 1000) / 2 - 500))) / 40);
     w.mix[instruction_class::integer] = 10'000; // no warp asks so late
     EXPECT_DOUBLE_EQ(predict(c, w).l2_read_hit_rate, 0.5);
 }
