@@ -166,11 +166,14 @@ void note_words(const instruction* i, std::byte* frame, warp* w) {
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
     const bool is_shared = (i->more & 0xFF) == access_of_shared;
-    const std::uint64_t begin = is_shared ? 0 : w->host->launch->memory->shared_window();
+    const memory::device_memory& memory = *w->host->launch->memory;
+    const std::uint64_t begin = is_shared ? 0 : memory.shared_window();
+    const std::uint64_t windows =
+        memory.cluster_window() + memory::device_memory::cluster_window_bytes - memory.shared_window();
     each_lane(w->mask, [&](unsigned l) {
         if (at[l] - begin < w->host->launch->shared_bytes) {
             traced_block::running()->add_word(static_cast<std::uint32_t>((at[l] - begin) / 4));
-        } else if (!is_shared) {
+        } else if (!is_shared && at[l] - begin >= windows) {
             traced_block::running()->add_word_between(at[l] / 4);
         }
     });
