@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "softgpu/machine/words_between_blocks.hpp"
 #include "softgpu/observe/counters.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 
@@ -22,10 +25,19 @@ enum class meeting : std::uint8_t {
     shared_counters // the same: the most lanes of a bank
 };
 
+// Of a table: what the blocks of a launch have in common that are all on the device at once.
+struct common_clock {
+    double begins = 0; // cycles from the launch's first block to this one
+    double hop =
+        -std::numeric_limits<double>::infinity(); // from a store of one block to the end of another one's wait for it
+};
+
 // One block. Its calls come one after the other; those of two blocks may be concurrent.
 class block_trace {
 public:
     virtual ~block_trace() = default;
+    // By table; empty: blocks do not wait for each other.
+    [[nodiscard]] virtual std::vector<common_clock> clocks() const { return {}; }
     // An access of the block's warp to 128 bytes of global memory: `line` is the address over 128, `sectors` a mask of its four
     // sectors.
     // `passes`, of atomics: the most lanes that meet at one address of a sector, summed over its sectors; of loads and stores:
@@ -45,8 +57,8 @@ public:
     // All warps of the block have come to a barrier: what was touched so far lies in front of it.
     virtual void passed_barrier() = 0;
     // The block is over. For each latency table of module::trace(): cycles along its longest chain of dependent
-    // instructions, where warps wait for each other at barriers and for words of shared memory; and those of them behind the
-    // last barrier. `polls`: what the counters have of loops that only wait.
+    // instructions, where warps wait for each other at barriers and for words of shared memory, and for other blocks by
+    // clocks(); and those of them behind the last barrier. `polls`: what the counters have of loops that only wait.
     virtual void ended(std::span<const double> cycles, std::span<const double> last,
                        const observe::counters& polls) = 0;
 };
@@ -56,6 +68,10 @@ public:
     virtual ~launch_trace() = default;
     // A block begins. Concurrent.
     virtual std::unique_ptr<block_trace> begin() = 0;
+    [[nodiscard]] words_between_blocks& words() noexcept { return words_; }
+
+private:
+    words_between_blocks words_;
 };
 
 } // namespace softgpu::machine

@@ -104,9 +104,10 @@ private:
         return near + (far - near) * (load_ - c_.latency_l1) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
     }
 
-    // How often the chain waits for a load; at least once.
+    // How often the chain waits for a load that L1 does not have; at least once.
     [[nodiscard]] double load_rounds() const {
-        return std::max((w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0), 1.0);
+        const double waits = (w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
+        return std::max(waits * (1 - hit_l1_), 1.0);
     }
 
     void add_multiprocessor() {
@@ -174,7 +175,7 @@ private:
         }
         const auto own = static_cast<std::uint64_t>(own_blocks_);
         const auto cycles = [&](double l2, double dram) {
-            const double busy[] = {own_busy_, l2 / own_blocks_, dram / own_blocks_};
+            const double busy[] = {own_busy_, std::max(l2, dram) / own_blocks_};
             return real(own / resident_) * cycles_together(resident_, alone, busy) +
                    cycles_together(own % resident_, alone, busy);
         };
@@ -191,8 +192,12 @@ private:
             const double later = std::max({cycles(way, 0), l2_cycles_, dram_cycles_});
             own_cycles_ = later + (cycles(l2_cycles_, dram_cycles_) - later) / load_rounds();
         }
-        // The last block that fits starts so much later than the first one.
-        const double started = std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
+        // The last block that fits starts so much later than the first one. Where all do, one ends last, which may have waited
+        // for others.
+        const double started =
+            own <= resident_ && w_.end_far > 0
+                ? std::max(between(w_.end_near, w_.end_far) - path_, 0.0)
+                : std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
         // Blocks that begin together end together: what stands there too hides the atomics behind their last barrier, and
         // nothing else. They begin with the first block.
         const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;
@@ -201,7 +206,6 @@ private:
     }
 
     void add_device() {
-        // What comes from DRAM is written into L2 first, and what goes there is read.
         const double dram = real(t_.dram_reads + t_.dram_writes) * sector_bytes;
         const double loads = std::max(real(t_.l2_reads) * sector_bytes / c_.l2_bandwidth,
                                       real(t_.l2_requests - t_.l2_store_requests) / c_.l2_requests);
@@ -211,10 +215,14 @@ private:
                      real(w_.total.global_store_bytes) + real(w_.total.local_store_sectors) * sector_bytes);
         const double stores =
             std::max(stored / c_.l2_store_bandwidth, real(t_.l2_store_requests) / c_.l2_store_requests);
-        const double served = loads + stores + dram / c_.l2_bandwidth;
+        // What comes from DRAM is written into L2 first. A benchmark that reads at DRAM's rate has that in it; so it cannot take
+        // longer than what is left of DRAM's time.
+        const double dram_rate = c_.dram_bandwidth * c_.dram_efficiency;
+        const double fill = std::clamp(1 / dram_rate - 1 / c_.l2_bandwidth, 0.0, 1 / c_.l2_bandwidth);
+        const double served = loads + stores + real(t_.dram_reads) * sector_bytes * fill;
         l2_cycles_ = c_.l2_bytes > 0 ? served * c_.clock : 0;
         l2_store_cycles_ = stores * c_.clock;
-        dram_cycles_ = dram / (c_.dram_bandwidth * c_.dram_efficiency) * c_.clock;
+        dram_cycles_ = dram / dram_rate * c_.clock;
         const std::size_t first = bounds_.size();
         add("l2", l2_cycles_);
         add("dram", dram_cycles_);
@@ -266,6 +274,12 @@ std::uint64_t resident_blocks(const card& c, const launch_shape& shape) {
         blocks = std::min(blocks, std::floor(c.shared_bytes / shared));
     }
     return static_cast<std::uint64_t>(std::max(blocks, 1.0));
+}
+
+// A store is on its way to L2 for half of a load's latency. A look that stands there then has found nothing, and on average
+// half of its time goes by until the next one does. That one's way back is a half again.
+machine::common_clock clock_of(const card& c, std::uint64_t before) {
+    return {.begins = real(before) / c.block_starts, .hop = 1.5 * c.latency_l2};
 }
 
 std::uint64_t l1_share(const card& c, const launch_shape& shape) {

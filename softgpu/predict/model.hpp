@@ -54,6 +54,10 @@ struct launch_work {
     // The part of these behind the block's last barrier.
     double last_path_near = 0;
     double last_path_far = 0;
+    // Of launches whose blocks are all on the device at once: likewise from the first block's begin to the end of the block
+    // that ends last, where blocks begin one after another and wait for each other.
+    double end_near = 0;
+    double end_far = 0;
     traffic warm;
     traffic cold;
     meetings met;
@@ -63,6 +67,8 @@ struct launch_work {
 
 // Blocks of the launch that one multiprocessor holds at once; at least 1.
 [[nodiscard]] std::uint64_t resident_blocks(const card& c, const launch_shape& shape);
+// The clock that blocks have in common which are all on the device at once, of the block that begins after `before` others.
+[[nodiscard]] machine::common_clock clock_of(const card& c, std::uint64_t before);
 // Bytes of L1 that one of these blocks has.
 [[nodiscard]] std::uint64_t l1_share(const card& c, const launch_shape& shape);
 [[nodiscard]] observe::prediction predict(const card& c, const launch_work& work);

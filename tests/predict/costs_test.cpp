@@ -66,6 +66,22 @@ TEST(Costs, LoadsComeBeforeTheUseOfTheFirst) {
     EXPECT_EQ(s.times().cycles, (cycles{105, 505}));
 }
 
+// What others write is in L2: such a load takes as long as an atomic with a result.
+TEST(Costs, LoadsThatSeeOthersComeFromL2) {
+    for (const suffix order : {suffix::relaxed, suffix::acquire, suffix::volatile_}) {
+        sums s;
+        s.add(opcode::ld, {register_operand(s.a), address_operand(s.at)}, body::always,
+              {order, suffix::global, suffix::f32});
+        s.sum(s.c, s.a, s.a);
+        const ptx::function& f = s.function();
+        observe::latency_table near = table(4, 100), far = table(4, 500);
+        near[instruction_class::global_atomic] = far[instruction_class::global_atomic] = 300;
+        const observe::latency_table tables[] = {near, far};
+        EXPECT_EQ(schedule_of(f, 0, 2, tables, carried_registers_of(f), 1).cycles, (cycles{301, 301}));
+        EXPECT_EQ(mix_of(f, 0, 2)[instruction_class::global_load], 1u);
+    }
+}
+
 TEST(Costs, ALoadStaysBehindAStoreToTheSameMemory) {
     sums s;
     s.load(s.a);

@@ -27,7 +27,7 @@ struct trace_points {
         nullptr; // a read of a loop that only waits: `a`, `width`, `immediate` likewise; `more`: access_...
     handler after_poll = nullptr;     // behind it
     handler before_release = nullptr; // as before_poll: a write of memory that a loop may wait for
-    handler after_release = nullptr;
+    handler after_release = nullptr;  // `more`: bytes of a word; and 1 << 8 of an atomic
     handler before_texture = nullptr; // a fetch: `places` and, in `d`, `more` as it has them
     handler before_copy = nullptr;    // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
 };

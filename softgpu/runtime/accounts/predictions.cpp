@@ -55,6 +55,7 @@ struct launch_prediction::sums {
     std::vector<predict::shared_turns> shared; // by card, where it has rules of its own
     std::vector<double> cycles;                // by table, over all blocks
     std::vector<double> last_cycles;           // of these, behind the last barrier
+    std::vector<double> ends;                  // by table: of the block that ends last, from the first one's begin
     std::uint64_t blocks = 0;
     std::vector<std::uint64_t> l1_bytes; // by card, of a block
     std::vector<std::uint64_t> places;   // by card: blocks on the device at once
@@ -74,8 +75,15 @@ public:
         l1_.reserve(cards.size());
         for (std::size_t k = 0; k < cards.size(); ++k) {
             l1_.emplace_back(cards[k]->l2, to.l1_bytes[k], to.host, number % to.places[k]);
+            machine::common_clock clock;
+            if (to.shape.blocks <= to.places[k]) {
+                clock = predict::clock_of(cards[k]->facts, number);
+            }
+            clocks_.insert(clocks_.end(), 2, clock);
         }
     }
+
+    [[nodiscard]] std::vector<machine::common_clock> clocks() const override { return clocks_; }
 
     void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, machine::touch how,
                  bool by_lanes) override {
@@ -146,6 +154,7 @@ public:
         for (std::size_t t = 0; t < cycles.size(); ++t) {
             to_.cycles[t] += cycles[t];
             to_.last_cycles[t] += last[t];
+            to_.ends[t] = std::max(to_.ends[t], clocks_[t].begins + cycles[t]);
         }
         to_.met += met_;
         to_.polls.add(polls);
@@ -157,6 +166,7 @@ private:
 
     launch_prediction::sums& to_;
     std::vector<predict::block_l1> l1_;
+    std::vector<machine::common_clock> clocks_; // by table
     predict::meetings met_;
     std::vector<predict::shared_turns> shared_;
 };
@@ -219,6 +229,7 @@ launch_prediction::launch_prediction(const predict::launch_shape& shape, std::ve
     sums_->shared.resize(all.cards.size());
     sums_->cycles.resize(all.tables.size());
     sums_->last_cycles.resize(all.tables.size());
+    sums_->ends.resize(all.tables.size());
     for (const auto& c : all.cards) {
         if (is_alone()) {
             c->l2.begin();
@@ -252,6 +263,8 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
                                   .path_far = sums_->cycles[2 * k + 1] / blocks,
                                   .last_path_near = sums_->last_cycles[2 * k] / blocks,
                                   .last_path_far = sums_->last_cycles[2 * k + 1] / blocks,
+                                  .end_near = sums_->ends[2 * k],
+                                  .end_far = sums_->ends[2 * k + 1],
                                   .warm = cards[k]->l2.warm(),
                                   .cold = cards[k]->l2.cold(),
                                   .met = sums_->met,

@@ -80,7 +80,8 @@ machine_cost cost_of_memory(const ptx::instruction& i) {
     if (i.op != opcode::ld && i.op != opcode::ldu && !stores) {
         return {instruction_class::integer, i.op == opcode::prefetch ? 1u : 0u};
     }
-    return {stores ? instruction_class::global_store : instruction_class::global_load, 1};
+    const bool sees_others = i.has(suffix::volatile_) || i.has(suffix::relaxed) || i.has(suffix::acquire);
+    return {stores ? instruction_class::global_store : instruction_class::global_load, 1, 0, !stores && sees_others};
 }
 
 // ptxas gives a copy the register of its source. A special register is read.

@@ -15,6 +15,8 @@ struct machine_cost {
     unsigned slots = 1; // machine instructions; 0: ptxas makes none of it
     // Of a product of matrices: 32 multiply-adds of 16-bit floats, or as many of another type as take as long.
     unsigned products = 0;
+    // A load that goes past L1 to see what others write: it takes as long as an atomic with a result.
+    bool sees_others = false;
 };
 
 // Of one PTX instruction. The counts are those that ptxas makes of it for sm_70 and later; see docs/model.md.

@@ -142,7 +142,8 @@ public:
     }
 
     static double latency_of(const node& n, const latency_table& latency) {
-        return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + latency[n.cost.what];
+        const instruction_class as = n.cost.sees_others ? instruction_class::global_atomic : n.cost.what;
+        return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + latency[as];
     }
 
 private:

@@ -32,7 +32,9 @@ void trace_emitter::before(std::uint32_t n) {
 
 void trace_emitter::after(std::uint32_t n, std::uint32_t end) {
     if (notes_word_) {
-        code_.emit(in_waiting_loop_ ? points_.after_poll : points_.after_release, n);
+        const ptx::instruction& i = f_.instructions[n];
+        code_.emit(in_waiting_loop_ ? points_.after_poll : points_.after_release, n).more =
+            std::min(ptx::bytes_of(i.type()), 8u) | (i.op == opcode::st ? 0u : 1u << 8);
         notes_word_ = false;
     }
     if (is_barrier_of_all(n)) {
@@ -72,8 +74,7 @@ bool trace_emitter::counts_in_shared(const ptx::instruction& i) const {
 
 void trace_emitter::before_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
     const instruction_class what = cost_of(i).what;
-    const bool releases = waits_for_shared_ && i.op != opcode::ld && may_share(i) && place_of(i) != access_past_shared;
-    if (in_waiting_loop_ ? may_share(i) : releases) {
+    if (in_waiting_loop_ ? may_share(i) : releases(i)) {
         notes_word_ = true;
         emit_before(in_waiting_loop_ ? points_.before_poll : points_.before_release, decoded, 0, 0).more = place_of(i);
     }
@@ -169,6 +170,17 @@ std::uint32_t trace_emitter::place_of(const ptx::instruction& i) {
     case suffix::global: return access_past_shared;
     default: return access_generic;
     }
+}
+
+// Other blocks see no plain store for certain, and there may be many of them.
+bool trace_emitter::releases(const ptx::instruction& i) const {
+    if (i.op == opcode::ld || !may_share(i)) {
+        return false;
+    }
+    const bool is_strong =
+        i.op != opcode::st || i.has(suffix::volatile_) || i.has(suffix::relaxed) || i.has(suffix::release);
+    return (waits_for_shared_ && place_of(i) != access_past_shared) ||
+           (waits_for_global_ && place_of(i) != access_of_shared && is_strong);
 }
 
 bool trace_emitter::is_barrier_of_all(std::uint32_t n) const {

@@ -24,8 +24,9 @@ public:
         }
         for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
             for (std::uint32_t n = flow.blocks[b].first; waits_[b] && n < flow.blocks[b].last; ++n) {
-                waits_for_shared_ = waits_for_shared_ ||
-                                    (may_share(f.instructions[n]) && place_of(f.instructions[n]) != access_past_shared);
+                const ptx::instruction& i = f.instructions[n];
+                waits_for_shared_ = waits_for_shared_ || (may_share(i) && place_of(i) != access_past_shared);
+                waits_for_global_ = waits_for_global_ || (may_share(i) && place_of(i) != access_of_shared);
             }
         }
     }
@@ -50,6 +51,8 @@ private:
     // It accesses memory that another warp may write; and which kind, as its address says.
     [[nodiscard]] static bool may_share(const ptx::instruction& i);
     [[nodiscard]] static std::uint32_t place_of(const ptx::instruction& i);
+    // A store or an atomic by which the warp may let another one go on.
+    [[nodiscard]] bool releases(const ptx::instruction& i) const;
     // Straight code from `first` to the next barrier, which is the first instruction of the next piece.
     void begin_piece(std::uint32_t first, std::uint32_t end);
 
@@ -61,6 +64,7 @@ private:
     std::vector<bool> waits_;       // of each block: only_waits()
     bool in_waiting_loop_ = false;  // the present block
     bool waits_for_shared_ = false; // a loop waits for words that may be of shared memory
+    bool waits_for_global_ = false; // the same of global memory
     bool notes_word_ = false;       // before_access() has put before_poll or before_release in front of the instruction
     unsigned rounds_ = 1;           // as often it is unrolled
 };

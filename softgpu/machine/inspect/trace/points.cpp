@@ -159,18 +159,22 @@ std::span<const std::byte> shared_of(const warp* w) {
     return {w->owner->shared, (std::size_t{w->host->launch->shared_bytes} + 3) / 4 * 4};
 }
 
-// Notes the words of shared memory that the active lanes access. `more` of the instruction: where they are.
+// Notes the words that the active lanes access, of shared memory and of the device's. `more` of the instruction: where they
+// are.
 void note_words(const instruction* i, std::byte* frame, warp* w) {
     traced_block::running()->begin_words();
-    if (i->more == access_past_shared) {
-        return;
-    }
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
-    const std::uint64_t begin = i->more == access_of_shared ? 0 : w->host->launch->memory->shared_window();
+    const bool is_shared = (i->more & 0xFF) == access_of_shared;
+    const memory::device_memory& memory = *w->host->launch->memory;
+    const std::uint64_t begin = is_shared ? 0 : memory.shared_window();
+    const std::uint64_t windows =
+        memory.cluster_window() + memory::device_memory::cluster_window_bytes - memory.shared_window();
     each_lane(w->mask, [&](unsigned l) {
         if (at[l] - begin < w->host->launch->shared_bytes) {
             traced_block::running()->add_word(static_cast<std::uint32_t>((at[l] - begin) / 4));
+        } else if (!is_shared && at[l] - begin >= windows) {
+            traced_block::running()->add_word_between(at[l] / 4);
         }
     });
 }
@@ -186,7 +190,7 @@ const instruction* before_poll(const instruction* i, std::byte* frame, warp* w) 
 
 const instruction* after_poll(const instruction* i, std::byte* /*frame*/, warp* w) {
     if (traced_block::running() != nullptr) {
-        traced_block::running()->end_poll(shared_of(w), *w->counts);
+        traced_block::running()->end_poll(w->index, shared_of(w), *w->counts);
     }
     return i + 1;
 }
@@ -200,7 +204,7 @@ const instruction* before_release(const instruction* i, std::byte* frame, warp* 
 
 const instruction* after_release(const instruction* i, std::byte* /*frame*/, warp* w) {
     if (traced_block::running() != nullptr) {
-        traced_block::running()->end_release(w->index, shared_of(w));
+        traced_block::running()->end_release(w->index, shared_of(w), i->more & 0xFF, i->more >> 8 != 0);
     }
     return i + 1;
 }

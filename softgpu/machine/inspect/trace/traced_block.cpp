@@ -2,6 +2,7 @@
 #include "softgpu/machine/inspect/trace/traced_block.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -10,8 +11,23 @@
 
 namespace softgpu::machine {
 
+namespace {
+
+// Others may write it.
+template <class T>
+std::uint64_t loaded(std::uint64_t address) {
+    return std::atomic_ref(*reinterpret_cast<T*>(address)).load(std::memory_order_relaxed);
+}
+
+// Of at most eight bytes of global memory.
+std::uint64_t value_at(std::uint64_t address, unsigned bytes) {
+    return bytes >= 8 && address % 8 == 0 ? loaded<std::uint64_t>(address) : loaded<std::uint32_t>(address);
+}
+
+} // namespace
+
 traced_block::traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables,
-                           std::uint32_t registers)
+                           std::uint32_t registers, words_between_blocks& words)
     : to_(std::move(to)),
       tables_(tables),
       registers_(registers),
@@ -20,7 +36,9 @@ traced_block::traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps,
       arrivals_(rounds * tables),
       arrived_(warps),
       round_of_(rounds),
-      round_(warps) {}
+      round_(warps),
+      between_(words),
+      clocks_between_(to_->clocks()) {}
 
 // The warp stands at the first instruction whose operand is on its way; then the piece goes on as if it had all.
 void traced_block::advance(std::uint32_t warp, const program_code& code, const traced_piece& piece) {
@@ -79,7 +97,7 @@ void traced_block::pass(std::uint32_t warp) {
 }
 
 // A store of what was there already lets nobody go on.
-void traced_block::end_release(std::uint32_t warp, std::span<const std::byte> shared) {
+void traced_block::end_release(std::uint32_t warp, std::span<const std::byte> shared, unsigned bytes, bool is_atomic) {
     if (released_.empty() && !words_.empty()) {
         released_.resize(shared.size() / sizeof(std::uint32_t));
         released_when_.resize(released_.size() * tables_);
@@ -98,6 +116,13 @@ void traced_block::end_release(std::uint32_t warp, std::span<const std::byte> sh
         }
     }
     words_.clear();
+    std::vector<double> when(words_between_.empty() ? 0 : tables_);
+    for (std::size_t t = 0; t < when.size(); ++t) {
+        when[t] = clocks_between_[t].begins + clocks_[warp * tables_ + t];
+    }
+    for (const std::uint64_t word : words_between_) {
+        between_.note(word, value_at(word * sizeof(std::uint32_t), bytes), is_atomic, when);
+    }
 }
 
 // It finds what was written in the round that begins then.
@@ -114,8 +139,20 @@ void traced_block::begin_poll(std::uint32_t warp, const observe::counters& now) 
     }
 }
 
+// The loop goes on when what others wrote last has come.
+void traced_block::wait_for_others(std::uint32_t warp) {
+    for (const std::uint64_t word : words_between_) {
+        const std::vector<double> when = between_.when(word);
+        for (std::size_t t = 0; t < when.size(); ++t) {
+            double& clock = clocks_[warp * tables_ + t];
+            clock = std::max(clock, when[t] + clocks_between_[t].hop - clocks_between_[t].begins);
+        }
+    }
+}
+
 // An atomic that waits may have changed the word: it has taken a lock.
-void traced_block::end_poll(std::span<const std::byte> shared, const observe::counters& now) {
+void traced_block::end_poll(std::uint32_t warp, std::span<const std::byte> shared, const observe::counters& now) {
+    wait_for_others(warp);
     for (const std::uint32_t word : words_) {
         if (!released_.empty()) {
             std::memcpy(&released_[word].value, shared.data() + word * sizeof(std::uint32_t), sizeof(std::uint32_t));

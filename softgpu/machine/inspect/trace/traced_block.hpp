@@ -11,6 +11,7 @@
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/state/block.hpp"
 #include "softgpu/machine/trace.hpp"
+#include "softgpu/machine/words_between_blocks.hpp"
 
 namespace softgpu::machine {
 
@@ -18,7 +19,8 @@ namespace softgpu::machine {
 class traced_block {
 public:
     // `registers`: carried ones of the kernel. Those of its functions share their numbers.
-    traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables, std::uint32_t registers);
+    traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables, std::uint32_t registers,
+                 words_between_blocks& words);
 
     // The block that this thread of the host runs; nullptr: one without a trace.
     [[nodiscard]] static traced_block* running() noexcept { return selected; }
@@ -28,18 +30,30 @@ public:
     void arrive(std::uint32_t warp);
     void pass(std::uint32_t warp);
     // Around an access of a warp to words of shared memory for which a loop may wait. `shared`: the block's.
-    void begin_words() noexcept { words_.clear(); }
+    void begin_words() noexcept {
+        words_.clear();
+        words_between_.clear();
+    }
     void add_word(std::uint32_t word) { words_.push_back(word); }
-    void end_release(std::uint32_t warp, std::span<const std::byte> shared);
+    // The same of global memory, of launches whose blocks have a clock in common. `word`: its address over 4.
+    void add_word_between(std::uint64_t word) {
+        if (!clocks_between_.empty()) {
+            words_between_.push_back(word);
+        }
+    }
+    // `bytes` of each, written by a store or an atomic.
+    void end_release(std::uint32_t warp, std::span<const std::byte> shared, unsigned bytes, bool is_atomic);
     // The same of a loop that only waits; `now`: the counters.
     void begin_poll(std::uint32_t warp, const observe::counters& now);
-    void end_poll(std::span<const std::byte> shared, const observe::counters& now);
+    void end_poll(std::uint32_t warp, std::span<const std::byte> shared, const observe::counters& now);
     [[nodiscard]] block_trace& to() noexcept { return *to_; }
     void end();
 
 private:
     template <class Tables> // how many, as a number that the compiler knows or not
     void advance_by(Tables tables, std::uint32_t warp, const program_code& code, const traced_piece& piece);
+
+    void wait_for_others(std::uint32_t warp);
 
     // A warp is at most one barrier ahead of another; bar.arrive may be further, which costs exactness alone.
     static constexpr std::uint32_t rounds = 8;
@@ -63,6 +77,9 @@ private:
     std::vector<released_word> released_; // by word; empty: none
     std::vector<double> released_when_;   // it was changed last: by word, table by table
     std::vector<std::uint32_t> words_;    // of the present access
+    words_between_blocks& between_;
+    std::vector<common_clock> clocks_between_; // by table
+    std::vector<std::uint64_t> words_between_; // of the present access
     std::optional<observe::counters> before_poll_;
     observe::counters polls_;
 };

@@ -174,8 +174,8 @@ void block_runner::reset(block& b, std::uint64_t linear) {
         std::memset(b.shared + l.reserved_at, 0, l.reserved);
     }
     if (launch_trace* const to = launch_.request->trace; to != nullptr && code_.latency_tables != 0) {
-        traced_[&b] =
-            std::make_unique<traced_block>(to->begin(), b.warps, code_.latency_tables, code_.carried_registers);
+        traced_[&b] = std::make_unique<traced_block>(to->begin(), b.warps, code_.latency_tables,
+                                                     code_.carried_registers, to->words());
     }
     if (launch_.checks != nullptr) {
         b.launch = &launch_;

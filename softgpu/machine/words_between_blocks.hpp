@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Words of global memory by which the blocks of a launch let each other go on.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace softgpu::machine {
+
+// When each word was changed, by table, on the clock that the blocks have in common. Thread-safe.
+class words_between_blocks {
+public:
+    // A store of what was there already lets nobody go on; nor does one in the place of another value that is not 0, which has
+    // let others go on before: the sum of all tiles in the place of that of one. Of atomics, which count or lock, each does.
+    void note(std::uint64_t word, std::uint64_t value, bool is_atomic, std::span<const double> when) {
+        const std::lock_guard lock(mutex_);
+        const auto [here, is_new] = changed_.try_emplace(word, change{value, {when.begin(), when.end()}});
+        const std::uint64_t before = std::exchange(here->second.value, value);
+        if (is_new || before == value || (!is_atomic && before != 0 && value != 0)) {
+            return;
+        }
+        for (std::size_t t = 0; t < when.size(); ++t) {
+            here->second.when[t] = std::max(here->second.when[t], when[t]);
+        }
+    }
+    // Empty: it was not changed.
+    [[nodiscard]] std::vector<double> when(std::uint64_t word) {
+        const std::lock_guard lock(mutex_);
+        const auto here = changed_.find(word);
+        return here == changed_.end() ? std::vector<double>{} : here->second.when;
+    }
+
+private:
+    struct change {
+        std::uint64_t value = 0;
+        std::vector<double> when;
+    };
+
+    std::mutex mutex_;
+    std::unordered_map<std::uint64_t, change> changed_;
+};
+
+} // namespace softgpu::machine

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Predicted launches whose blocks wait for each other. prediction_test.cpp, of the same process, names the cards.
+#include <gtest/gtest.h>
+
+#include "tests/runtime/embedded.hpp"
+#include "warpfold/testing/counters.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// hand_on(p, waits, rounds): the last block works at the same time as the first, or waits for its flag in p[0]. Between them
+// others do nothing.
+constexpr std::string_view hand_on_ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z7hand_onPjii(.param .u64 p, .param .u32 waits, .param .u32 rounds)
+{
+    .reg .pred %p<5>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<2>;
+    .reg .f32 %f<2>;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %nctaid.x;
+    sub.u32 %r2, %r2, 1;
+    ld.param.u64 %rd1, [p];
+    ld.param.u32 %r3, [waits];
+    ld.param.u32 %r7, [rounds];
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra WORK;
+    setp.ne.u32 %p2, %r1, %r2;
+    @%p2 bra END;
+    setp.eq.u32 %p3, %r3, 0;
+    @%p3 bra WORK;
+WAIT:
+    ld.relaxed.gpu.global.u32 %r4, [%rd1];
+    setp.eq.u32 %p3, %r4, 0;
+    @%p3 bra WAIT;
+WORK:
+    cvt.rn.f32.u32 %f1, %r1;
+    mov.u32 %r5, 0;
+    .pragma "nounroll";
+ROUND:
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p4, %r5, %r7;
+    @%p4 bra ROUND;
+    mov.u32 %r6, 1;
+    st.relaxed.gpu.global.u32 [%rd1], %r6;
+END:
+    ret;
+}
+)";
+
+// Where all blocks are on the device at once. The flag takes its way through L2.
+TEST(WaitPrediction, ABlockGoesOnWhenAnotherOneSetsItsFlag) {
+    embedded_program program(hand_on_ptx);
+    const char hand_on = 0;
+    program.kernel(&hand_on, "_Z7hand_onPjii");
+    void* flag = nullptr;
+    ASSERT_EQ(cudaMalloc(&flag, 512), error::success);
+    const auto microseconds = [&](unsigned blocks, int waits, int rounds) {
+        const auto all = warpfold::testing::record([&] {
+            ASSERT_EQ(cudaMemset(flag, 0, 512), error::success);
+            void* arguments[] = {&flag, &waits, &rounds};
+            ASSERT_EQ(cudaLaunchKernel(&hand_on, {blocks, 1, 1}, {32, 1, 1}, arguments, 0, nullptr), error::success);
+        });
+        return all.launches().at(0).predicted.on("h200").microseconds;
+    };
+    const double launch = microseconds(2, 0, 0);
+    EXPECT_NEAR((microseconds(2, 1, 4000) - launch) / (microseconds(2, 0, 4000) - launch), 2, 0.1);
+    const double hop = (microseconds(2, 1, 0) - launch) * 1.97937e3; // cycles
+    EXPECT_GT(hop, 280);
+    EXPECT_LT(hop, 3 * 280);
+    // 4224 blocks fit. Where some come after others, nobody has a common clock.
+    EXPECT_GT(microseconds(4224, 1, 4000), 1.5 * microseconds(4224, 0, 4000));
+    EXPECT_NEAR(microseconds(4225, 1, 4000), microseconds(4225, 0, 4000), 1);
+    EXPECT_EQ(cudaFree(flag), error::success);
+}
+
+} // namespace
+} // namespace softgpu::runtime
