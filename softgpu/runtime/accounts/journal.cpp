@@ -93,7 +93,7 @@ void journal::add(const settings& options, std::uint64_t launch, observe::launch
     }
 }
 
-void journal::add_refused(observe::launch_record record) {
+void journal::add_refused(const observe::launch_record& record) {
     const std::lock_guard lock(mutex_);
     if (!lists_.empty()) {
         const std::uint64_t launch = next_launch();

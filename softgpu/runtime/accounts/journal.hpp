@@ -41,7 +41,7 @@ public:
     // A launch is finished. Any thread may call this.
     void add(const settings& options, std::uint64_t launch, observe::launch_record record);
     // A launch was refused: for the lists only.
-    void add_refused(observe::launch_record record);
+    void add_refused(const observe::launch_record& record);
 
     // Writes the files, the first few times or if that has taken a small part of the process's time so far.
     void write_now_and_then(const settings& options) noexcept;
