@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -33,8 +34,13 @@ public:
     [[nodiscard]] std::vector<double> when(std::uint64_t word) {
         const std::lock_guard lock(mutex_);
         const auto here = changed_.find(word);
-        return here == changed_.end() ? std::vector<double>{} : here->second.when;
+        return take_turns() || here == changed_.end() ? std::vector<double>{} : here->second.when;
     }
+
+    // Blocks take what is next from a counter: which of them has which, and after whom, is the software GPU's order, not the
+    // device's. Nothing is said of waits any more.
+    void set_take_turns() noexcept { take_turns_ = true; }
+    [[nodiscard]] bool take_turns() const noexcept { return take_turns_; }
 
 private:
     struct change {
@@ -43,6 +49,7 @@ private:
     };
 
     std::mutex mutex_;
+    std::atomic<bool> take_turns_ = false;
     std::unordered_map<std::uint64_t, change> changed_;
 };
 

@@ -116,6 +116,13 @@ void traced_block::end_release(std::uint32_t warp, std::span<const std::byte> sh
         }
     }
     words_.clear();
+    if (is_atomic && words_between_.size() == 1) {
+        turns_ = counter_ == words_between_.front() ? turns_ + 1 : 1;
+        counter_ = words_between_.front();
+        if (turns_ == least_turns) {
+            between_.set_take_turns();
+        }
+    }
     std::vector<double> when(words_between_.empty() ? 0 : tables_);
     for (std::size_t t = 0; t < when.size(); ++t) {
         when[t] = clocks_between_[t].begins + clocks_[warp * tables_ + t];

@@ -58,6 +58,9 @@ private:
     // A warp is at most one barrier ahead of another; bar.arrive may be further, which costs exactness alone.
     static constexpr std::uint32_t rounds = 8;
 
+    // A block whose threads change one word so often by atomics takes its work from a counter, one piece after the other.
+    static constexpr unsigned least_turns = 3;
+
     static inline constinit thread_local traced_block* selected = nullptr;
 
     std::unique_ptr<block_trace> to_;
@@ -80,6 +83,8 @@ private:
     words_between_blocks& between_;
     std::vector<common_clock> clocks_between_; // by table
     std::vector<std::uint64_t> words_between_; // of the present access
+    std::uint64_t counter_ = 0;                // the word of the last atomic of one lane,
+    unsigned turns_ = 0;                       // and of how many before it
     std::optional<observe::counters> before_poll_;
     observe::counters polls_;
 };
