@@ -254,7 +254,8 @@ for method in ("fork", "spawn"):
 if __name__ == "__main__":
     sys.exit(3)""",
     "interrupt": """
-import _thread
+import _thread, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 expected = results()
 try:
     threading.Timer(0.3, _thread.interrupt_main).start()
