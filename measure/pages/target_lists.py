@@ -56,7 +56,7 @@ EXACT_LEVELS = ("Numbers are converted to double and their magnitudes compared b
 FIRST_TILES = ("In a steady state blocks move what a copy does, but the first two tiles of each take four and twice that time, since all "
                "blocks read, fold and wait at the same time (decision 51).")
 MIDDLE_SIZES = ("The others are of 64 MiB, more tiles than read each other's totals at once and fewer than pay for blocks that stay "
-                "(decisions 35 and 72), and run lengths of 1 GiB.")
+                "(decisions 35 and 72); and of 1 GiB run lengths, reductions by key in runs of 2 and 1 % of uint64 selected.")
 SHARED_COLUMNS = ("Where columns do not fill the device its blocks share each, and the input is read twice: 33 to 51 % on an H100, 29 to 40 on "
                   "an H200. Few long rows are scanned one after the other.")
 LAUNCH = ("Beside the reading a launch takes 1.9 to 2.5 us in a graph: the node itself, the first trip to memory, the posts "
