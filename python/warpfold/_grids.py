@@ -158,6 +158,15 @@ def _split(points: Array) -> list[Array]:
     return [points[:, k] for k in range(points.shape[1])]
 
 
+def _is_array(x: Any) -> bool:
+    return any(hasattr(x, name) for name in ("shape", "__dlpack__", "__cuda_array_interface__"))
+
+
+def _axes(x: Any) -> int:
+    """The number of axes; 1 for an array that NumPy cannot ask."""
+    return 1 if _is_array(x) and not hasattr(x, "shape") else np.ndim(x)
+
+
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | None = None,
                 weights: Any = None) -> tuple[Any, list[Any]]:
     """Counts of points in a grid, as `numpy.histogramdd`.
@@ -189,8 +198,8 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
         For other types; for edges that decrease, infinite ranges, and numbers of bins, ranges or weights that do not fit the
         sample.
     """
-    is_array = hasattr(sample, "shape") or hasattr(sample, "__dlpack__")
-    if isinstance(sample, Sequence) and not is_array and sample and np.ndim(sample[0]):  # one array per coordinate
+    is_array = _is_array(sample)
+    if isinstance(sample, Sequence) and not is_array and sample and _axes(sample[0]):  # one array per coordinate
         with call_of("histogramdd", sample[0], "sample") as call:
             return _grid(call, _by_coordinate(call, sample[1:]), bins, range, density, weights)
     with call_of("histogramdd", sample, "sample") as call:

@@ -3,8 +3,10 @@
 #include "warpfold/chunked.cuh"
 
 #include <cstdint>
+#include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/many/chunked.hpp"
 #include "warpfold/ranks.cuh"
@@ -35,7 +37,8 @@ TEST(ChunkedOnGpus, CallsGiveTheWholeArraysResult) {
 }
 
 TEST(ChunkedOnGpus, RanksShareFiles) {
-    with_gpus(3, [](const auto& on) { tests::check_chunked_file(on, testing::TempDir() + "chunked_on_gpus"); });
+    const std::string path = testing::TempDir() + "chunked_on_gpus." + std::to_string(::getpid());
+    with_gpus(3, [&](const auto& on) { tests::check_chunked_file(on, path); });
 }
 
 TEST(ChunkedOnGpus, FaultsReachEveryRank) {

@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/library/cases.hpp"
 #include "tests/many/on_host.hpp"
@@ -43,7 +45,8 @@ TEST(Threads, ChunkedCallsGiveTheWholeArraysResult) {
             for (const std::uint64_t n : {0, 1, 2, 31, 64, 65, 509, 4099}) {
                 tests::check_host_chunked(any, n, ++seed);
             }
-            tests::check_host_chunked_file(any, testing::TempDir() + "chunked_over_threads");
+            tests::check_host_chunked_file(any,
+                                           testing::TempDir() + "chunked_over_threads." + std::to_string(::getpid()));
         });
     }
 }

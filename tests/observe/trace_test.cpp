@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Timelines as traces: the file is JSON of the trace event format, and holds what the timeline does.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -82,7 +83,7 @@ TEST(Trace, OfSeveralAndOfNone) {
 TEST(Trace, IsWrittenWholeOrNotAtAll) {
     const timeline t = two_streams();
     const traced one{"program", &t};
-    const std::string path = ::testing::TempDir() + "trace.json";
+    const std::string path = ::testing::TempDir() + "trace." + std::to_string(::getpid()) + ".json";
     write_trace(path, {&one, 1});
     std::ifstream in(path);
     std::stringstream text;

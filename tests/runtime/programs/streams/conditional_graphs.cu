@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include <unistd.h>
+
 #include "tests/runtime/programs/check.hpp"
 
 namespace {
@@ -266,7 +268,7 @@ void refusals() {
 void prints() {
     const fixture f;
     add_conditional(f.graph, {}, f.handle(), cudaGraphCondTypeWhile, 1);
-    const std::string path = "conditional_graphs.dot";
+    const std::string path = "conditional_graphs." + std::to_string(::getpid()) + ".dot"; // tests run at the same time
     CUDA(cudaGraphDebugDotPrint(f.graph, path.c_str(), 0));
     std::ifstream in(path);
     const std::string text{std::istreambuf_iterator<char>(in), {}};

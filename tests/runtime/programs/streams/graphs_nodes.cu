@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include "tests/runtime/programs/check.hpp"
 
 __device__ int variable[4];
@@ -233,7 +235,7 @@ static void hosts_children_and_events() {
     CUDA(cudaGraphLaunch(exec, s));
     CUDA(cudaStreamSynchronize(s));
     CHECK(at(a) == 13);
-    const std::string path = "graphs_nodes_test.dot";
+    const std::string path = "graphs_nodes." + std::to_string(::getpid()) + ".dot"; // tests run at the same time
     CUDA(cudaGraphDebugDotPrint(outer, path.c_str(), cudaGraphDebugDotFlagsVerbose));
     std::ifstream file(path);
     std::stringstream dot;
