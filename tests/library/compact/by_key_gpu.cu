@@ -5,38 +5,20 @@
 #include <functional>
 #include <vector>
 
-#include "tests/library/compact/compact_gpu.hpp"
+#include "tests/library/compact/keyed_gpu.hpp"
 
 using namespace warpfold;
 
 namespace {
 
+using tests::as_keys;
+using tests::encodes;
 using tests::expect_results;
 using tests::in_short_tiles;
 using tests::in_small_tiles;
 using tests::in_usual_tiles;
 using tests::on_device;
-
-template <class U, class K, class V, class Op, class On, class Equal>
-void reduces(const On& on, const std::vector<K>& keys, const std::vector<V>& values, const Op& op, const Equal& equal) {
-    const std::uint64_t n = keys.size();
-    const std::string what = "n = " + std::to_string(n);
-    const auto heads = tests::heads_of(keys, equal);
-    const auto folds = tests::folded_runs<U>(heads, values, op);
-    const on_device<K> keys_in(keys, n % 5), keys_out(n + 1);
-    const on_device<V> values_in(values, n % 3);
-    const on_device<U> values_out(n + 1);
-    const on_device<std::uint32_t> count(1);
-    reduce_by_key(on, keys_in.data(), n, values_in.data(), keys_out.data(), values_out.data(), count.data(), op, equal);
-    EXPECT_EQ(count.read()[0], folds.size()) << what;
-    expect_results(keys_out, tests::partitioned(keys, heads).first, what);
-    expect_results(values_out, folds, what);
-}
-
-template <class K>
-std::vector<K> as_keys(const std::vector<std::uint32_t>& keys) {
-    return std::vector<K>(keys.begin(), keys.end());
-}
+using tests::reduces;
 
 TEST(by_key, sums_of_bytes) {
     for (const std::uint64_t n : {0, 1, 4095, 4097, 20011}) {
@@ -84,18 +66,6 @@ TEST(by_key, keys_of_twelve_bytes) {
         }
         reduces<double>(gpu{}, keys, tests::small_numbers<double>(n, 3), maximum{}, tests::equal_x{});
     }
-}
-
-template <class Length, class Key, class On>
-void encodes(const On& on, const std::vector<std::uint32_t>& keys, unsigned shift) {
-    const std::vector<Key> data(keys.begin(), keys.end());
-    const auto heads = tests::heads_of(data, std::equal_to<>{});
-    const auto lengths = tests::folded_runs<Length>(heads, std::vector<Length>(data.size(), 1), sum{});
-    const on_device<Key> in(data, shift), out(data.size() + 1);
-    const on_device<Length> got(data.size() + 1);
-    EXPECT_EQ(run_length_encode(on, in.data(), data.size(), out.data(), got.data()), lengths.size());
-    expect_results(out, tests::partitioned(data, heads).first, "elements");
-    expect_results(got, lengths, "lengths");
 }
 
 TEST(by_key, run_lengths_across_tiles) {

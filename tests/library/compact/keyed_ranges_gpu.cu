@@ -5,14 +5,17 @@
 #include <functional>
 #include <vector>
 
-#include "tests/library/compact/compact_gpu.hpp"
+#include "tests/library/compact/keyed_gpu.hpp"
 
 using namespace warpfold;
 
 namespace {
 
+using tests::as_keys;
+using tests::encodes;
 using tests::expect_results;
 using tests::on_device;
+using tests::reduces;
 
 // Tiles of 128 elements of 8 bytes and blocks of two warps, so that few elements have many ranges; and those of the default.
 constexpr tuning::range_tiles short_tiles{.block_threads = 64, .bytes_per_thread = 32};
@@ -20,28 +23,6 @@ constexpr tuning::compact_kernels small{.ranges = short_tiles, .lengths = short_
 const auto in_small_ranges =
     gpu{}.with(tuning::compact_policy<small>{.ranges_min_bytes = 0, .ranges_min_key_bytes = 0});
 const auto in_ranges = gpu{}.with(tuning::compact_policy<>{.ranges_min_bytes = 0, .ranges_min_key_bytes = 0});
-
-template <class U, class K, class V, class Op, class On, class Equal>
-void reduces(const On& on, const std::vector<K>& keys, const std::vector<V>& values, unsigned offset, const Op& op,
-             const Equal& equal) {
-    const std::uint64_t n = keys.size();
-    const std::string what = "n = " + std::to_string(n) + ", offset " + std::to_string(offset);
-    const auto heads = tests::heads_of(keys, equal);
-    const auto folds = tests::folded_runs<U>(heads, values, op);
-    const on_device<K> keys_in(keys, offset), keys_out(n + 1);
-    const on_device<V> values_in(values, offset);
-    const on_device<U> values_out(n + 1);
-    const on_device<std::uint32_t> count(1);
-    reduce_by_key(on, keys_in.data(), n, values_in.data(), keys_out.data(), values_out.data(), count.data(), op, equal);
-    EXPECT_EQ(count.read()[0], folds.size()) << what;
-    expect_results(keys_out, tests::partitioned(keys, heads).first, what);
-    expect_results(values_out, folds, what);
-}
-
-template <class K>
-std::vector<K> as_keys(const std::vector<std::uint32_t>& keys) {
-    return std::vector<K>(keys.begin(), keys.end());
-}
 
 TEST(keyed_ranges, floats) {
     for (const std::uint64_t n : {0, 1, 127, 128, 129, 255, 257, 9001}) {
@@ -97,18 +78,6 @@ TEST(keyed_ranges, narrow_results) {
         reduces<std::int16_t>(gpu{}, keys, values, offset, product{}, equals{});
         reduces<std::uint64_t>(in_ranges, keys, values, offset, sum{}, equals{});
     }
-}
-
-template <class Length, class Key, class On>
-void encodes(const On& on, const std::vector<std::uint32_t>& keys, unsigned offset) {
-    const std::vector<Key> data(keys.begin(), keys.end());
-    const auto heads = tests::heads_of(data, std::equal_to<>{});
-    const auto lengths = tests::folded_runs<Length>(heads, std::vector<Length>(data.size(), 1), sum{});
-    const on_device<Key> in(data, offset), out(data.size() + 1);
-    const on_device<Length> got(data.size() + 1);
-    EXPECT_EQ(run_length_encode(on, in.data(), data.size(), out.data(), got.data()), lengths.size());
-    expect_results(out, tests::partitioned(data, heads).first, "elements");
-    expect_results(got, lengths, "lengths");
 }
 
 TEST(keyed_ranges, run_lengths) {
