@@ -26,7 +26,7 @@
 // min_max_along throw invalid_argument where there are such results.
 //
 // Cost. O(elements + results). On a GPU one launch; two, of scans three, if there are few rows of many elements. A scan
-// of three launches reads the input twice.
+// of three launches reads the input twice. A scan of few long contiguous rows is one launch for each row.
 //
 // Errors. Throws invalid_argument if there is no such axis, an axis is named twice, the output's extents are not those
 // that are kept, or a pointer is null or not aligned to its type. Addresses that strides give are not checked.

@@ -6,12 +6,12 @@
 //      reduce(gpu{stream}.over(comm), data, n, out);           // enqueued: *out is set in stream order, at every rank
 //      double total = exact_sum(gpu{stream}.over(comm), data, n);
 //
-// Reductions, segmented reductions and scans with an output, of values that fit one frame (ranks/agreement.hpp), are enqueued,
-// and may be captured in a graph; so are reproducible ones, exact sums and moments, and histograms of few bins. Such a call
-// cannot throw what another rank did: if a rank failed or made another call, outputs are not written (those of segments inside
-// a part may be), and check_enqueued() and the next call throw. Wait by check_enqueued(): where NCCL itself waits for a rank, a
-// wait for the stream has no time limit. Convolutions and histograms of many bins wait for what the ranks agree on; of a call
-// that is captured that happens at the capture.
+// Reductions, segmented reductions and scans with an output, of values that fit one frame (ranks/agreement.hpp), are
+// enqueued, and may be captured in a graph; so are reproducible reductions and scans, exact sums and moments, and
+// histograms of few bins. Such a call cannot throw what another rank did: if a rank failed or made another call,
+// outputs are not written (those of segments inside a part may be), and check_enqueued() and the next call throw. Wait
+// by check_enqueued(): where NCCL itself waits for a rank, a wait for the stream has no time limit. Convolutions and
+// histograms of many bins wait for what the ranks agree on; of a call that is captured that happens at the capture.
 // Counts of histograms of many bins are added by NCCL, halos stay on the devices; other values pass through the host's memory.
 //
 // Where NVLink connects all GPUs (ranks/nccl/mailboxes.cuh), a call in another stream than the last one waits for the device
