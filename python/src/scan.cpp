@@ -19,31 +19,41 @@ struct segment_heads {
     const bool* parts;
 };
 
-// T into T along the last axis, if both arrays are views of it.
-template <class T, class Op>
-bool scan_as(element type, const array& in, std::uint64_t length, const array& out, const Op& op) {
-    const T* const line = in.contiguous<const T>(type);
-    T* const to_line = out.contiguous<T>(type);
+// T into R along the last axis, if both arrays are views of them. R has the size of the results' type.
+template <class T, class R, class Op>
+bool scan_as(const array& in, std::uint64_t length, const array& out, const Op& op) {
+    const T* const line = in.contiguous<const T>(in.type);
+    R* const to_line = out.contiguous<R>(out.type);
     if (length == in.size() && line != nullptr && to_line != nullptr) {
         inclusive_scan(host{}, line, length, to_line, op);
         return true;
     }
-    const auto from = in.view<const T>(type);
-    const auto to = out.view<T>(type);
+    const auto from = in.view<const T>(in.type);
+    const auto to = out.view<R>(out.type);
     if (from && to) {
         inclusive_scan_along(host{}, *from, -1, *to, op);
     }
     return from && to;
 }
 
+// Integers are added and multiplied modulo 2^64, with the same bits for both signs.
+template <class Op>
+bool scan_fast(const array& in, std::uint64_t length, const array& out, const Op& op) {
+    constexpr bool widens = std::is_same_v<Op, sum> || std::is_same_v<Op, product>;
+    return with_common_type(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        if constexpr (widens && std::is_integral_v<T>) {
+            return (out.type == element::int64 || out.type == element::uint64) &&
+                   scan_as<T, std::uint64_t>(in, length, out, op);
+        } else {
+            return in.type == out.type && scan_as<T, T>(in, length, out, op);
+        }
+    });
+}
+
 template <class Op>
 void scan_by(const Op& op, element fold, const array& in, std::uint64_t length, const array* parts, const array& out) {
-    const bool done = parts != nullptr              ? false
-                      : in.type == element::int64   ? scan_as<std::int64_t>(in.type, in, length, out, op)
-                      : in.type == element::float32 ? scan_as<float>(in.type, in, length, out, op)
-                      : in.type == element::float64 ? scan_as<double>(in.type, in, length, out, op)
-                                                    : false;
-    if (done) {
+    if (parts == nullptr && scan_fast(in, length, out, op)) {
         return;
     }
     const segment_heads begins{length, parts == nullptr ? nullptr : parts->required<const bool>(element::boolean)};

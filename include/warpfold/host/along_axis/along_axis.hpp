@@ -4,7 +4,7 @@
 // the number of threads.
 //
 //  columns   neighbouring results have neighbouring elements: a group has up to 4 KiB of results, side by side
-//  rows      the elements of one result are neighbours: a group has one result, folded in 32 lanes
+//  rows      a group has one result, whose neighbouring elements are folded in 32 lanes
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,15 @@ inline constexpr std::uint64_t axis_piece = std::uint64_t{1} << 16; // elements 
 // The most results of a group: its rows are long enough to be prefetched, and its totals fit the first cache.
 template <class A>
 inline constexpr std::uint64_t axis_group = std::max<std::uint64_t>(axis_columns, 4096 / sizeof(A));
+
+// Elements with `step` between neighbours.
+template <class T>
+struct stepped {
+    const T& operator[](std::uint64_t k) const { return from[static_cast<std::int64_t>(k) * step]; }
+
+    const T* from;
+    std::int64_t step;
+};
 
 // Calls run(index, count) for runs of elements [begin, end) of a result: neighbours of the innermost reduced dimension.
 template <class Run>
@@ -53,11 +62,12 @@ struct axis_fold {
                 return static_cast<std::uint64_t>(place.role + static_cast<std::int64_t>(k) * weight);
             };
             if constexpr (is_commutative_v<Op>) {
-                if (count >= host_lanes && step == 1) {
+                if (count >= host_lanes) {
                     const auto at = [&](const T& x, std::uint64_t k) -> A {
                         return static_cast<A>(detail::mapped(map, x, index(k)));
                     };
-                    total = op(total, fold_in_lanes<A>(run, 0, count, at, op));
+                    total = op(total, step == 1 ? fold_in_lanes<A>(run, 0, count, at, op)
+                                                : fold_in_lanes<A>(stepped<T>{run, step}, 0, count, at, op));
                     return;
                 }
             }

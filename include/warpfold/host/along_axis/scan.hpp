@@ -41,26 +41,37 @@ private:
         const std::uint64_t pieces = (length + piece - 1) / piece;
         const std::uint64_t together = std::max<std::uint64_t>(1, axis_piece / (width * length));
 
-        // Calls step(element, its place in the output, column) along piece p of a group.
-        const auto walk = [&](std::uint64_t group, std::uint64_t p, const auto& step) {
+        // Calls step(element, its place in the output, total of its column) along piece p of a group.
+        const auto walk = [&](std::uint64_t group, std::uint64_t p, A* totals, const auto& step) {
             const std::uint64_t column = group % inner_groups * axis_columns;
             const auto begin = plan.kept.of(group / inner_groups * inner.extent + column);
-            const std::uint64_t columns = std::min(axis_columns, inner.extent - column);
-            for (std::uint64_t k = p * piece; k < std::min(length, (p + 1) * piece); ++k) {
-                const auto at = static_cast<std::int64_t>(k);
-                const T* const from = in + begin.in + plan.reduced.in_begin + at * axis.in;
-                R* const to = out + begin.role + at * axis.role;
-                for (std::uint64_t c = 0; c < columns; ++c) {
-                    const auto apart = static_cast<std::int64_t>(c);
-                    step(from[apart * inner.in], to + apart * inner.role, c);
+            const auto columns = static_cast<std::int64_t>(std::min(axis_columns, inner.extent - column));
+            const auto place = static_cast<std::int64_t>(p * piece);
+            const T* from = in + begin.in + plan.reduced.in_begin + place * axis.in;
+            R* to = out + begin.role + place * axis.role;
+            const std::uint64_t count = std::min(length - p * piece, piece);
+            if (columns == 1) { // the total stays in a register
+                A one = totals[0];
+                for (std::uint64_t k = 0; k < count; ++k, from += axis.in, to += axis.role) {
+                    step(*from, to, one);
+                }
+                totals[0] = one;
+                return;
+            }
+            A total[axis_columns]; // not beside another thread's
+            std::copy_n(totals, columns, total);
+            for (std::uint64_t k = 0; k < count; ++k, from += axis.in, to += axis.role) {
+                for (std::int64_t c = 0; c < columns; ++c) {
+                    step(from[c * inner.in], to + c * inner.role, total[c]);
                 }
             }
+            std::copy_n(total, columns, totals);
         };
-        const auto scan_piece = [&](std::uint64_t group, std::uint64_t p, A* total) {
-            walk(group, p, [&](const T& x, R* to, std::uint64_t c) {
-                const A next = op(total[c], map(x));
-                *to = result(Inclusive ? next : total[c]);
-                total[c] = next;
+        const auto scan_piece = [&](std::uint64_t group, std::uint64_t p, A* totals) {
+            walk(group, p, totals, [&](const T& x, R* to, A& total) {
+                const A next = op(total, map(x));
+                *to = result(Inclusive ? next : total);
+                total = next;
             });
         };
         if (pieces == 1) {
@@ -77,8 +88,7 @@ private:
         parallel_for(on.threads, groups * pieces, [&](std::uint64_t unit) {
             A* const total = &totals[unit * width];
             std::fill(total, total + width, static_cast<A>(Op::template identity<A>()));
-            walk(unit / pieces, unit % pieces,
-                 [&](const T& x, R*, std::uint64_t c) { total[c] = op(total[c], map(x)); });
+            walk(unit / pieces, unit % pieces, total, [&](const T& x, R*, A& one) { one = op(one, map(x)); });
         });
         for (std::uint64_t g = 0; g < groups; ++g) {
             for (std::uint64_t c = 0; c < width; ++c) {
