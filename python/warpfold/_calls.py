@@ -247,6 +247,8 @@ class HostCall(Call):
         return self.handed(array)
 
     def contiguous(self, array: Array, dtype: Any = None) -> Array:
+        if array.flags.carray and (dtype is None or array.dtype == dtype):  # a quarter of the time of require()
+            return self._keep(array)
         return self._keep(np.require(array, dtype, ["C", "A"]))
 
 

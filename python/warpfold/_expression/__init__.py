@@ -153,7 +153,7 @@ class Operation:
         for index, dtype in code.value.integers:
             dtype.type(arrays[index])  # raises OverflowError
         return code, _Operands(shape, [
-            call.contiguous(array if array.size == 1 else call.broadcast(array, shape)) for array in operands])
+            call.contiguous(array if array.size == 1 or array.shape == shape else call.broadcast(array, shape)) for array in operands])
 
 
 def _is_overwritten(array: Array, out: Array) -> bool:
@@ -218,12 +218,11 @@ os.register_at_fork(after_in_child=_threads.cache_clear)  # threads do not survi
 
 def _on_all_cores(run: Any, size: int, arrays: Any, out: int) -> None:
     """run() for parts of PART elements."""
+    if size <= source.PART:
+        run(0, size, arrays, out)
+        return
     bounds = [(first, min(first + source.PART, size)) for first in range(0, size, source.PART)]
     cores = min(os.cpu_count() or 1, len(bounds))
-    if cores == 1:
-        for bound in bounds:
-            run(*bound, arrays, out)
-        return
 
     def some(core: int) -> None:
         for bound in bounds[core::cores]:

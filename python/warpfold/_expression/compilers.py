@@ -16,7 +16,8 @@ from typing import Any
 
 from .._devices import cuda_libraries
 
-HOST_OPTIONS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off", "-w")
+HOST_OPTIONS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off", "-fno-math-errno",
+                "-fno-trapping-math", "-w")
 GPU_OPTIONS = ("--std=c++17", "--fmad=false")
 PTX = "compute_75"
 NVRTC_NAMES = ("libnvrtc.so.13", "libnvrtc.so.12")

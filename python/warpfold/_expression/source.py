@@ -193,17 +193,24 @@ def function(value: Value, operands: tuple[Elements, ...], op: str | None, resul
     """`run(begin, end, arrays, out)`: elements of `out`, or, with an operation, a result of each part of PART elements."""
     inputs = "\n    ".join(f"const {_storage(of.dtype)}* a{k} = (const {_storage(of.dtype)}*)arrays[{k}];"
                            for k, of in enumerate(operands))
-    body = f"{_loads(operands)}\n        {value.statements}\n        "
+    kind = _stored(result) if op is None else "(wf_total)value"
+    value_at = f"""const auto value_at = [&](const unsigned long long k) {{
+        {_loads(operands)}
+        {value.statements}
+        return {kind};
+    }};
+    """
     if op is None:
-        work = f"for (; begin < end; ++begin) {{\n        const unsigned long long k = begin;\n        {body}out[k] = {_stored(result)};\n    }}"
+        work = f"""{value_at}#pragma GCC ivdep
+    for (unsigned long long k = begin; k < end; ++k) out[k] = value_at(k);"""
     else:
         lanes = 16
-        work = f"""const unsigned long long part = begin / {PART};
+        work = f"""{value_at}const unsigned long long part = begin / {PART};
     wf_total lanes[{lanes}];
     for (int lane = 0; lane < {lanes}; ++lane) lanes[lane] = {_none(op, result)};
-    for (unsigned long long k = begin; k < end; ++k) {{
-        {body}lanes[k % {lanes}] = wf_join(lanes[k % {lanes}], (wf_total)value);
-    }}
+    for (; begin + {lanes} <= end; begin += {lanes})
+        for (int lane = 0; lane < {lanes}; ++lane) lanes[lane] = wf_join(lanes[lane], value_at(begin + lane));
+    for (int lane = 0; begin < end; ++lane, ++begin) lanes[lane] = wf_join(lanes[lane], value_at(begin));
     for (int half = {lanes // 2}; half != 0; half /= 2)
         for (int lane = 0; lane < half; ++lane) lanes[lane] = wf_join(lanes[lane], lanes[lane + half]);
     out[part] = lanes[0];"""
@@ -212,9 +219,14 @@ using namespace std;
 #define WF_INLINE inline
 #define wf_inf __builtin_inf()
 #define wf_nan __builtin_nan("")
-{HELPERS}{HOST_HALF if "half(" in work else ""}{_join(op, result, "static ")}extern "C" void run(unsigned long long begin, unsigned long long end, const void* const* arrays, void* results) {{
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define WF_VECTORS __attribute__((target_clones("avx2", "default")))
+#else
+#define WF_VECTORS
+#endif
+{HELPERS}{HOST_HALF if "half(" in work else ""}{_join(op, result, "static ")}extern "C" WF_VECTORS void run(unsigned long long begin, unsigned long long end, const void* const* arrays, void* results) {{
     {inputs}
-    {_storage(result)}* out = ({_storage(result)}*)results;
+    {_storage(result)}* const out = ({_storage(result)}*)results;
     {work}
 }}
 """
