@@ -33,10 +33,9 @@ WARPFOLD_HD std::int64_t bin_between(const E* edges, std::uint64_t bins, double 
     if (x >= edges[guess] && x < edges[guess + 1]) {
         return static_cast<std::int64_t>(guess);
     }
-    std::uint64_t low = 0, high = bins; // edges[low] <= x < edges[high], or high == bins
-    while (high - low > 1) {
-        const std::uint64_t middle = low + (high - low) / 2;
-        (x < edges[middle] ? high : low) = middle;
+    std::uint64_t low = 0;               // edges[low] <= x, and x < edges[low + bins] or that is the last edge
+    for (; bins > 1; bins -= bins / 2) { // without branches, which samples in no order mispredict
+        low += x >= edges[low + bins / 2] ? bins / 2 : 0;
     }
     return static_cast<std::int64_t>(low);
 }
@@ -50,16 +49,14 @@ WARPFOLD_HD bool is_before(E edge, E x, bool less) {
 // The number of `count` sorted edges before the place of x. No edge is NaN.
 template <class E>
 WARPFOLD_HD std::int64_t rank_between(const E* edges, std::uint64_t count, bool less, E x) {
-    std::uint64_t low = 0, high = count; // edges before `low` are before the place, those from `high` on are not
-    while (low < high) {
-        const std::uint64_t middle = low + (high - low) / 2;
-        if (is_before(edges[middle], x, less)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    if (count == 0) {
+        return 0;
     }
-    return static_cast<std::int64_t>(low);
+    std::uint64_t low = 0; // edges before `low` are before the place, those from low + count on are not
+    for (; count > 1; count -= count / 2) { // without branches, which samples in no order mispredict
+        low += is_before(edges[low + count / 2 - 1], x, less) ? count / 2 : 0;
+    }
+    return static_cast<std::int64_t>(low + (is_before(edges[low], x, less) ? 1 : 0));
 }
 
 // The place of a point in a grid with one more coordinate, in `bin` of `bins`; -1 for none.

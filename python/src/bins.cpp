@@ -71,8 +71,19 @@ void fill_between(const array& samples, const array& edges, const array* weights
 // work(k, sample) for every sample.
 template <class E, class Work>
 void for_samples(const array& samples, const Work& work) {
-    const elements<E> from(samples);
-    for_groups(samples.size(), 1, [&](std::uint64_t k) { work(k, from[k]); });
+    const auto visit = [&](const auto& from) {
+        for_groups(samples.size(), 1, [&](std::uint64_t k) { work(k, static_cast<E>(from[k])); });
+    };
+    const bool done = with_common_type(samples.type, [&](auto zero) {
+        const auto* const from = samples.contiguous<const decltype(zero)>(samples.type);
+        if (from != nullptr) {
+            visit(from);
+        }
+        return from != nullptr;
+    });
+    if (!done) {
+        visit(elements<E>(samples));
+    }
 }
 
 } // namespace
