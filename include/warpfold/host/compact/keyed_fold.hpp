@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/compact.hpp"
@@ -30,27 +31,12 @@ struct compact_chunk<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>>
     static constexpr std::size_t bytes = std::max(sizeof(Key), sizeof(A));
 
     compact_chunk(const task_type& task, std::uint64_t begin, std::uint64_t end, std::uint64_t n)
-        : task_(task), keys_(new Key[end - begin]), folds_(new A[end - begin + 1]) {
-        A sum{};
-        std::uint64_t count = 0; // runs that begin here
-        for (std::uint64_t k = begin; k < end; ++k) {
-            const bool head = k == 0 || begins_at(k);
-            const A x = static_cast<A>(task.values[k]);
-            if (head) {
-                if (k != begin) {
-                    folds_[count] = sum;
-                }
-                keys_[count++] = task.keys[k];
-                sum = x;
-            } else {
-                sum = k == begin ? x : static_cast<A>(task.op(sum, x));
-            }
-            if (k == begin) {
-                joins_ = !head;
-            }
+        : task_(task), keys_(new Key[end - begin + 1]), folds_(new A[end - begin + 1]) {
+        if constexpr (std::is_same_v<Values, all_ones> && std::is_same_v<Op, sum>) {
+            measure(begin, end);
+        } else {
+            fold(begin, end);
         }
-        folds_[count] = sum;
-        total_ = {sum, count};
         ends_ = end == n || begins_at(end);
     }
 
@@ -73,6 +59,46 @@ struct compact_chunk<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>>
     }
 
 private:
+    void fold(std::uint64_t begin, std::uint64_t end) {
+        A sum{};
+        std::uint64_t count = 0; // runs that begin here
+        for (std::uint64_t k = begin; k < end; ++k) {
+            const bool head = k == 0 || begins_at(k);
+            const A x = static_cast<A>(task_.values[k]);
+            if (head) {
+                if (k != begin) {
+                    folds_[count] = sum;
+                }
+                keys_[count++] = task_.keys[k];
+                sum = x;
+            } else {
+                sum = k == begin ? x : static_cast<A>(task_.op(sum, x));
+            }
+            if (k == begin) {
+                joins_ = !head;
+            }
+        }
+        folds_[count] = sum;
+        total_ = {sum, count};
+    }
+
+    // The same for lengths of runs, which are the distances of their beginnings: without branches.
+    void measure(std::uint64_t begin, std::uint64_t end) {
+        std::uint64_t count = 0;
+        for (std::uint64_t k = begin; k < end; ++k) {
+            keys_[count] = task_.keys[k];
+            folds_[count] = static_cast<A>(k);
+            count += k == 0 || begins_at(k) ? 1 : 0;
+        }
+        joins_ = begin != 0 && !begins_at(begin);
+        folds_[count] = static_cast<A>(end);
+        for (std::uint64_t run = count; run != 0; --run) {
+            folds_[run] -= folds_[run - 1];
+        }
+        folds_[0] -= static_cast<A>(begin);
+        total_ = {folds_[count], count};
+    }
+
     [[nodiscard]] bool begins_at(std::uint64_t k) const {
         return !detail::equal_by(task_.equal, static_cast<const Key&>(task_.keys[k - 1]),
                                  static_cast<const Key&>(task_.keys[k]));
