@@ -34,16 +34,11 @@ EXACT = "Exact sums, rounded once; the package's function rounds at each additio
 HOST_REASONS = {
     "any": "NumPy stops at the first element that is not zero.",
     "bincount": "A pass for the extremes first; the shape of the results follows from them.",
-    "cummax": "The library's scans of extremes, which keep NaN, take 7 to 10 times the time of its scans of sums.",
-    "cummin": "As `cummax`.",
-    "digitize": "Samples are converted to the edges' type and searched for one by one.",
+    "correlate_channels": "PyTorch has oneDNN's products of matrices; ours is a correlation for each pair of channels.",
     "exact_dot": EXACT, "exact_mean": EXACT, "exact_norm": EXACT, "exact_sum": EXACT, "exact_var": EXACT,
     "norm": "Squares are added in float64, such that nothing overflows.",
-    "run_length_encode": "Room for as many runs as elements, of which the used part is copied.",
-    "scan reverse": "Lines of a negative stride are scanned element by element, not in vectors.",
     "segment_max": "Extremes of short segments keep NaN, element by element.",
-    "segment_min": "As `segment_max`.",
-    "unique_consecutive": "As `run_length_encode`."}
+    "segment_min": "As `segment_max`."}
 SHORT = "The time of the call: [decision 80](../decisions/0080-whole-arrays-on-the-host.md)."
 
 # Of rows that are behind, by function: from profiles of the host's time (decision 34) and of launches.

@@ -56,6 +56,29 @@ TYPED_TEST(ScanOnHost, InPlace) {
     }
 }
 
+// In vectors where the machine has them: few different values, zeros of both signs, infinities, and at last a NaN.
+TYPED_TEST(ScanOnHost, Extremes) {
+    using T = TypeParam;
+    const auto alike = [](T a, T b) { return tests::same_bits(a, b) || (a != a && b != b); };
+    for (const std::uint64_t n : lengths) {
+        auto x = tests::any_numbers<T>(n, 4);
+        if constexpr (std::is_floating_point_v<T>) {
+            const T values[]{
+                T(0), -T(0), 1, -1, std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity()};
+            for (std::uint64_t k = 0; k < n; ++k) {
+                const std::uint64_t among = k < n / 2 ? 2 : std::size(values);
+                x[k] = values[static_cast<std::uint64_t>(std::abs(std::fmod(x[k], T(1000)))) % among];
+            }
+            x[n * 3 / 4] = n < 3 ? x[0] : std::numeric_limits<T>::quiet_NaN();
+        }
+        std::vector<T> low(n), high(n);
+        inclusive_scan(host{2}, x, low, minimum{});
+        exclusive_scan(host{2}, x, high, maximum{}, T(1));
+        EXPECT_TRUE(std::ranges::equal(low, scanned<T, T>(x, minimum{}, true), alike)) << n;
+        EXPECT_TRUE(std::ranges::equal(high, scanned<T, T>(x, maximum{}, false, T(1)), alike)) << n;
+    }
+}
+
 TEST(ScanHost, TheOutputsTypeIsTheSums) {
     const std::vector<std::int32_t> x(100, std::numeric_limits<std::int32_t>::max());
     std::vector<std::int32_t> narrow(100);

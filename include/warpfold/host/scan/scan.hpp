@@ -49,11 +49,12 @@ struct host_scan {
     bool non_temporal;   // the output is written with non-temporal stores
     std::uint64_t ahead; // expected distance to the thread's next chunk, in elements
 
-    // Plain sums of numbers are vectorised.
-    static constexpr bool vectors = std::is_same_v<Op, sum> && std::is_same_v<Map, identity_map> && !How::reverse &&
-                                    std::is_same_v<In, const A*> && std::is_same_v<Out, A*> &&
-                                    std::is_arithmetic_v<A> && !std::is_same_v<A, bool> && 16 % sizeof(A) == 0 &&
-                                    sizeof(A) <= 8;
+    // Plain sums and extremes of numbers are vectorised.
+    static constexpr bool plain = std::is_same_v<Map, identity_map> && !How::reverse && std::is_same_v<In, const A*> &&
+                                  std::is_same_v<Out, A*> && std::is_arithmetic_v<A> && !std::is_same_v<A, bool> &&
+                                  16 % sizeof(A) == 0 && sizeof(A) <= 8;
+    static constexpr bool vectors = plain && std::is_same_v<Op, sum>;
+    static constexpr bool extremes = plain && (std::is_same_v<Op, minimum> || std::is_same_v<Op, maximum>);
 
     [[nodiscard]] std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
     [[nodiscard]] A value(std::uint64_t v) const {
@@ -91,6 +92,10 @@ struct host_scan {
             if constexpr (vectors) {
                 run_sums<A>::template sum<runs, scan_run>(in + v, totals);
                 continue;
+            } else if constexpr (extremes) {
+                if (run_extremes<A, Op>::template fold<runs, scan_run>(in + v, totals)) {
+                    continue;
+                }
             }
             A sum[runs];
             unrolled<runs>([&](std::uint64_t r) { sum[r] = value(v + r * scan_run); });
@@ -112,6 +117,14 @@ struct host_scan {
                 run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, out + v, next(v));
             }
             return;
+        } else if constexpr (extremes) {
+            if (run_extremes<A, Op>::template scan<How::inclusive, runs, scan_run>(
+                    in + v, before, non_temporal ? results : out + v, next(v))) {
+                if (non_temporal) {
+                    write(v, results, block);
+                }
+                return;
+            }
         }
         A sum[runs];
         std::copy_n(before, runs, sum);

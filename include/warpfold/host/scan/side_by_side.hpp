@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "warpfold/host/core/vectors.hpp"
 
@@ -13,11 +14,35 @@
 
 namespace warpfold::detail {
 
+// What becomes of two vectors: their sums, or the smaller or larger numbers by the rules of minimum and maximum.
+struct added {};
+template <bool Smallest>
+struct chosen {};
+
+// The function of `chosen` for the vectors of PART. A macro: compilers take vectors of other functions apart before they
+// take these in. `equal` is for zeros of two signs; other equal numbers have the same bits.
+#define WARPFOLD_CHOOSES(PART)                                                                                         \
+    template <bool Smallest>                                                                                           \
+    PART static void join(chosen<Smallest>, vector& x, const vector& y) {                                              \
+        const auto beyond = Smallest ? y < x : x < y;                                                                  \
+        if constexpr (std::is_floating_point_v<Lane>) {                                                                \
+            using bits = std::remove_const_t<decltype(beyond)>;                                                        \
+            const auto a = reinterpret_cast<bits>(x), b = reinterpret_cast<bits>(y);                                   \
+            const auto equal = reinterpret_cast<vector>(Smallest ? a | b : a & b);                                     \
+            x = (beyond | (y != y)) ? y : (x == y ? equal : x);                                                        \
+        } else {                                                                                                       \
+            x = beyond ? y : x;                                                                                        \
+        }                                                                                                              \
+    }
+
 // The calls take vectors by reference: functions for the baseline pass them on.
 template <class Lane>
 struct two_runs {
     static constexpr std::size_t runs = 2;
     typedef Lane vector __attribute__((vector_size(32)));
+
+    WARPFOLD_AVX2_PART static void join(added, vector& x, const vector& y) { x += y; }
+    WARPFOLD_CHOOSES(WARPFOLD_AVX2_PART)
 
     WARPFOLD_AVX2_PART static void fill(vector& x, Lane value) { x = value - vector{}; } // not +, for -0
     // part[k] holds the k-th 16 bytes of both runs.
@@ -32,7 +57,6 @@ struct two_runs {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(whole[0]));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + length), reinterpret_cast<__m256i>(whole[1]));
     }
-    WARPFOLD_AVX2_PART static void add(vector& x, const vector& y) { x += y; }
     // Element k - By of a part of x at place k, and that of `none` in the first places.
     template <std::size_t By>
     WARPFOLD_AVX2_PART static void behind(vector& to, const vector& x, const vector& none) {
@@ -64,6 +88,9 @@ struct four_runs {
     static constexpr std::size_t runs = 4;
     typedef Lane vector __attribute__((vector_size(64)));
 
+    WARPFOLD_AVX512_PART static void join(added, vector& x, const vector& y) { x += y; }
+    WARPFOLD_CHOOSES(WARPFOLD_AVX512_PART)
+
     WARPFOLD_AVX512_PART static void fill(vector& x, Lane value) { x = value - vector{}; }
     WARPFOLD_AVX512_PART static void load(const Lane* from, std::size_t length, vector (&part)[runs]) {
         transpose(_mm512_loadu_si512(from), _mm512_loadu_si512(from + length), _mm512_loadu_si512(from + 2 * length),
@@ -77,7 +104,6 @@ struct four_runs {
             _mm512_storeu_si512(to + r * length, reinterpret_cast<__m512i>(whole[r]));
         }
     }
-    WARPFOLD_AVX512_PART static void add(vector& x, const vector& y) { x += y; }
     template <std::size_t By>
     WARPFOLD_AVX512_PART static void behind(vector& to, const vector& x, const vector& none) {
         to = reinterpret_cast<vector>(_mm512_alignr_epi8(reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(none),
@@ -110,9 +136,11 @@ private:
     }
 };
 
+#undef WARPFOLD_CHOOSES
+
 // Scans `Runs` consecutive runs of Length numbers, each with prefix before[r]. Elements from `next` on are prefetched.
 // Its caller is compiled for the vectors of `Side`, and takes this and its calls in.
-template <class Side, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
+template <class Side, class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
 inline void scan_side_by_side(const Lane* from, const Lane* before, Lane* to, const char* next, Lane identity) {
     constexpr std::size_t width = 16 / sizeof(Lane), side = Side::runs;
     using vector = typename Side::vector;
@@ -135,27 +163,27 @@ inline void scan_side_by_side(const Lane* from, const Lane* before, Lane* to, co
             Side::load(from + at, Length, part);
             for (vector& block : part) {
                 Side::template behind<1>(other, block, none);
-                Side::add(block, other);
+                Side::join(Join{}, block, other);
                 if constexpr (width >= 4) {
                     Side::template behind<2>(other, block, none);
-                    Side::add(block, other);
+                    Side::join(Join{}, block, other);
                 }
                 if constexpr (width >= 8) {
                     Side::template behind<4>(other, block, none);
-                    Side::add(block, other);
+                    Side::join(Join{}, block, other);
                 }
                 if constexpr (width >= 16) {
                     Side::template behind<8>(other, block, none);
-                    Side::add(block, other);
+                    Side::join(Join{}, block, other);
                 }
                 vector through = sums[g];
                 Side::last(other, block);
-                Side::add(sums[g], other);
+                Side::join(Join{}, sums[g], other);
                 if constexpr (!Inclusive) {
                     Side::template behind<1>(other, block, none);
                     block = other;
                 }
-                Side::add(through, block);
+                Side::join(Join{}, through, block);
                 block = through;
             }
             Side::store(to + at, Length, part);
@@ -163,15 +191,46 @@ inline void scan_side_by_side(const Lane* from, const Lane* before, Lane* to, co
     }
 }
 
-template <bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
+template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
 __attribute__((target("avx2"), flatten)) void scan_two_runs(const Lane* from, const Lane* before, Lane* to,
                                                             const char* next, Lane identity) {
-    scan_side_by_side<two_runs<Lane>, Inclusive, Runs, Length>(from, before, to, next, identity);
+    scan_side_by_side<two_runs<Lane>, Join, Inclusive, Runs, Length>(from, before, to, next, identity);
 }
-template <bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
+template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
 __attribute__((target("avx512f,avx512bw"), flatten)) void scan_four_runs(const Lane* from, const Lane* before, Lane* to,
                                                                          const char* next, Lane identity) {
-    scan_side_by_side<four_runs<Lane>, Inclusive, Runs, Length>(from, before, to, next, identity);
+    scan_side_by_side<four_runs<Lane>, Join, Inclusive, Runs, Length>(from, before, to, next, identity);
+}
+
+// Scans as of scan_side_by_side(), in the widest vectors of the machine, which has AVX2.
+template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
+void scan_wide(const Lane* from, const Lane* before, Lane* to, const Lane* next, Lane identity) {
+    const auto scan = has_avx512() ? scan_four_runs<Join, Inclusive, Runs, Length, Lane>
+                                   : scan_two_runs<Join, Inclusive, Runs, Length, Lane>;
+    scan(from, before, to, reinterpret_cast<const char*>(next), identity);
+}
+
+// totals[r] = the result of run r of `Runs` consecutive runs of Length numbers, in any order.
+template <class Join, std::size_t Runs, std::size_t Length, class Lane, class Op>
+__attribute__((target("avx2"), flatten)) void fold_wide(const Lane* from, Lane* totals, const Op& op) {
+    constexpr std::size_t width = 32 / sizeof(Lane);
+    using wide = typename two_runs<Lane>::vector;
+    for (std::size_t r = 0; r < Runs; ++r, from += Length) {
+        wide all, more;
+        std::memcpy(&all, from, 32);
+        for (std::size_t j = width; j < Length; j += width) {
+            std::memcpy(&more, from + j, 32);
+            two_runs<Lane>::join(Join{}, all, more);
+        }
+        Lane lane[width];
+        std::memcpy(lane, &all, 32);
+        for (std::size_t half = width / 2; half != 0; half /= 2) {
+            for (std::size_t l = 0; l < half; ++l) {
+                lane[l] = op(lane[l], lane[l + half]);
+            }
+        }
+        totals[r] = lane[0];
+    }
 }
 
 } // namespace warpfold::detail

@@ -11,6 +11,7 @@
 
 #include "warpfold/host/core/vectors.hpp"
 #include "warpfold/host/scan/side_by_side.hpp"
+#include "warpfold/operation.hpp"
 
 // g++ 12 and clang have the vector extensions that this needs. nvcc does the same in the same order with single
 // numbers, so a scan has the same bits in a .cu file and in a .cpp file.
@@ -98,10 +99,9 @@ struct run_sums {
     static void scan(const A* from, const A* before, A* to, const A* next) {
 #if defined(WARPFOLD_AVX2)
         if (has_avx2()) {
-            const auto scan = has_avx512() ? scan_four_runs<Inclusive, Runs, Length, lane>
-                                           : scan_two_runs<Inclusive, Runs, Length, lane>;
-            scan(reinterpret_cast<const lane*>(from), reinterpret_cast<const lane*>(before),
-                 reinterpret_cast<lane*>(to), reinterpret_cast<const char*>(next), nothing_to_add<lane>);
+            scan_wide<added, Inclusive, Runs, Length>(
+                reinterpret_cast<const lane*>(from), reinterpret_cast<const lane*>(before), reinterpret_cast<lane*>(to),
+                reinterpret_cast<const lane*>(next), nothing_to_add<lane>);
             return;
         }
 #endif
@@ -269,5 +269,42 @@ struct run_sums {
 };
 
 #endif
+
+// Extremes along runs. The calls return false where the machine has no vectors for them.
+template <class A, class Op>
+struct run_extremes {
+#if defined(WARPFOLD_HOST_VECTORS) && defined(WARPFOLD_AVX2)
+    using lane = typename std::conditional_t<
+        std::is_floating_point_v<A>, std::type_identity<A>,
+        std::conditional_t<std::is_signed_v<A>, std::make_signed<A>, std::make_unsigned<A>>>::type;
+    using join = chosen<std::is_same_v<Op, minimum>>;
+
+    template <std::size_t Runs, std::size_t Length>
+    static bool fold(const A* from, A* totals) {
+        if (has_avx2()) {
+            fold_wide<join, Runs, Length>(reinterpret_cast<const lane*>(from), reinterpret_cast<lane*>(totals), Op{});
+        }
+        return has_avx2();
+    }
+    template <bool Inclusive, std::size_t Runs, std::size_t Length>
+    static bool scan(const A* from, const A* before, A* to, const A* next) {
+        if (has_avx2()) {
+            scan_wide<join, Inclusive, Runs, Length>(
+                reinterpret_cast<const lane*>(from), reinterpret_cast<const lane*>(before), reinterpret_cast<lane*>(to),
+                reinterpret_cast<const lane*>(next), Op::template identity<lane>());
+        }
+        return has_avx2();
+    }
+#else
+    template <std::size_t Runs, std::size_t Length>
+    static bool fold(const A*, A*) {
+        return false;
+    }
+    template <bool Inclusive, std::size_t Runs, std::size_t Length>
+    static bool scan(const A*, const A*, A*, const A*) {
+        return false;
+    }
+#endif
+};
 
 } // namespace warpfold::detail
