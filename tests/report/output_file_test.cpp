@@ -111,6 +111,7 @@ TEST_F(output_files, are_gone_where_a_signal_ends_the_program) {
         const pid_t child = ::fork();
         ASSERT_GE(child, 0);
         if (child == 0) {
+            std::signal(signal, SIG_DFL); // a shell's background job ignores it
             const output_file one((folder_ / "one").string()), two((folder_ / "two").string());
             std::ofstream(one.temporary()) << "half";
             std::raise(signal);
