@@ -58,11 +58,11 @@ TEST(NcclFaults, ACallOfTwoGathersMeetsCallsOfOne) {
 // How many ranks have enqueued their calls.
 using rank_count = std::shared_ptr<std::atomic<int>>;
 
-// Holds the stream up until all ranks have, or for five seconds: without mailboxes a rank may wait for its stream before that.
+// Holds the stream up until all ranks have, or for three seconds: a rank whose gather NCCL refuses waits for its stream before.
 void hold_until_enqueued(cudaStream_t stream, const rank_count& enqueued) {
     const auto hold = [](void* user) {
         const std::unique_ptr<rank_count> there(static_cast<rank_count*>(user));
-        for (int k = 0; k < 500 && **there < ranks; ++k) {
+        for (int k = 0; k < 300 && **there < ranks; ++k) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
     };
