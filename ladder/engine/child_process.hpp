@@ -19,8 +19,8 @@ struct child_outcome {
 
 // Runs the ladder's programs, names with commas between, each in a process of its own and one after the other; their codes
 // are joined. "NAME@VARIABLE=VALUE" sets a variable of the process's environment; "NAME@COMMAND" starts it by a command of
-// PATH, such as a profiler. Outcomes are cached: the same call starts no second process. A process that takes more than a
-// minute is killed.
+// PATH, such as a profiler. Outcomes are cached: the same call starts no second process. A process that takes more than
+// five minutes is killed.
 // Throws std::runtime_error where a process cannot be started, is killed or ends without its codes.
 [[nodiscard]] const child_outcome& run_child_processes(const std::string& ladder, const std::string& programs,
                                                        bool checked);

@@ -29,7 +29,7 @@ namespace warpfold::ladder::engine {
 
 namespace {
 
-constexpr std::chrono::seconds longest{60};
+constexpr std::chrono::minutes longest{5};
 
 std::string content(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
@@ -85,7 +85,7 @@ std::string wait_for(pid_t child) {
         }
     }
     if (killed) {
-        return "it did not end within a minute";
+        return "it did not end within five minutes";
     }
     if (WIFSIGNALED(status)) {
         return "signal " + std::to_string(WTERMSIG(status)) + " killed it";

@@ -16,7 +16,7 @@ struct command_outcome {
     std::string trouble; // "it ended with status 3"; empty: status 0
     std::string said;    // on standard error
 };
-// Runs it to its end, and kills it after a minute. `environment`: all its variables, as "NAME=VALUE"; without it, those of
+// Runs it to its end, and kills it after five minutes. `environment`: all its variables, as "NAME=VALUE"; without it, those of
 // this process. Throws std::runtime_error where it cannot be started.
 [[nodiscard]] command_outcome run_command(const std::vector<std::string>& arguments,
                                           const std::optional<std::vector<std::string>>& environment = {});

@@ -20,7 +20,7 @@ COPIED = {"address_bits", "register_partitions", "latency_control", "l1_bytes", 
 
 
 def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 class Calibrate(unittest.TestCase):

@@ -2,6 +2,7 @@
 // What every rank gets when one of them fails, calls something else, or does not call.
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -183,10 +184,12 @@ TEST(Faults, ACommunicatorThatWasGivenUpSaysWhy) {
 
 // The limit is long enough for ranks that call, whenever the host runs them.
 TEST(Faults, ARankThatDoesNotCallEndsTheOthersInTime) {
+    std::barrier callers(2); // begin together
     const auto said = messages_of(
         3,
-        [](thread_communicator& comm) {
+        [&](thread_communicator& comm) {
             if (comm.rank() != 1) {
+                callers.arrive_and_wait();
                 (void)reduce(host{1}.over(comm), numbers);
             }
         },

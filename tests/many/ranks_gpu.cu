@@ -159,7 +159,7 @@ TEST(Nccl, ADeviceThatFailsIsReportedAtEveryRank) {
     group.run([&](thread_communicator& threads) {
         ASSERT_EQ(cudaSetDevice(threads.rank()), cudaSuccess);
         const tests::on_device<float> data(std::vector<float>(100, 1.0f)), out(1);
-        nccl_communicator comm(threads, nullptr, std::chrono::seconds(5));
+        nccl_communicator comm(threads, nullptr, std::chrono::seconds(60));
         const auto on = gpu{}.over(comm);
         EXPECT_EQ(reduce(on, data.data(), 100), 300);
         std::array<char, 3> all{};

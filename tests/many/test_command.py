@@ -16,7 +16,7 @@ MPIRUN = [os.environ["WARPFOLD_MPIRUN"], "--oversubscribe", "-n"]
 
 
 def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
 
 
 def at_once(work, cases):

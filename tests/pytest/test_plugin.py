@@ -22,7 +22,7 @@ def suite(tmp_path):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("SOFTGPU_", "WARPFOLD"))}
         answer = subprocess.run(
             [*before, sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "warpfold_pytest", "-rA", *options],
-            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600,
             env={**clean, "PYTHONPATH": f"{ROOT}/tool/pytest:{HERE}", "WARPFOLD": TOOL, **environment})
         return answer.returncode, answer.stdout + answer.stderr
     return run

@@ -40,7 +40,7 @@ class Browser:
         self.session = None
         self.call("Browser.close")
         os.close(self.to)
-        self.process.wait(20)
+        self.process.wait(300)
         os.close(self.back)
         self.folder.cleanup()
 
@@ -90,6 +90,14 @@ class Browser:
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
+
+    def until(self, expression):
+        """Waits until it is true, but no longer than a minute."""
+        self.call("Runtime.evaluate", awaitPromise=True, expression=f"""new Promise((done) => {{
+            const end = performance.now() + 60000;
+            const look = () => ({expression}) || performance.now() > end ? done() : setTimeout(look, 20);
+            look();
+        }})""")
 
     def media(self, scheme="light", medium=""):
         """Colour scheme; medium "print" shows the page as it prints, "" as the window or the printer has it."""

@@ -26,6 +26,14 @@ std::string content(const fs::path& path) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
+// Before the first file: a shell's background job ignores some, and files leave ignored signals alone.
+[[maybe_unused]] const bool signals_are_not_ignored = [] {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        std::signal(signal, SIG_DFL);
+    }
+    return true;
+}();
+
 class output_files : public testing::Test {
 protected:
     void SetUp() override {

@@ -11,7 +11,7 @@ TOOL = os.environ.get("WARPFOLD_TOOL") or os.path.join(os.environ.get("WARPFOLD_
 
 
 def warpfold(*arguments, **environment):
-    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=300, check=False,
+    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=400, check=False,
                           env={**os.environ, **environment})
 
 

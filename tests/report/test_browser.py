@@ -135,8 +135,8 @@ class Reports(unittest.TestCase):
     def test_a_step_renders_when_it_is_opened(self):
         ladder = self.open("reduce")["ladders"][0]
         self.tab.value("document.querySelectorAll('details.part').forEach((part) => { part.open = true; })")
-        self.tab.call("Runtime.evaluate", expression="new Promise((done) => setTimeout(done, 300))", awaitPromise=True)
         files = sum(len(step.get("profile", {}).get("files", [])) for step in ladder["steps"])
+        self.tab.until(f"document.querySelectorAll('table.source').length >= {files}")
         self.assertEqual(self.count("table.source"), files)
         lines = sum(line["counters"] is not None for step in ladder["steps"] for file in step.get("profile", {}).get("files", [])
                     for line in file["lines"])
@@ -169,7 +169,7 @@ class Reports(unittest.TestCase):
         choose = ("(() => {{ const s = document.querySelector('.toolbar.heat select'); s.value = {!r};"
                   "s.dispatchEvent(new Event('change')); }})()")
         self.tab.value("document.querySelectorAll('details.part')[1].open = true")
-        self.tab.call("Runtime.evaluate", expression="new Promise((done) => setTimeout(done, 100))", awaitPromise=True)
+        self.tab.until("document.querySelectorAll('details.part')[1].querySelector('tr.counted .heat')")
         instructions = self.tab.value(shares)
         self.assertAlmostEqual(sum(instructions), 100, delta=6)
         self.tab.value(choose.format("bank conflicts"))

@@ -18,7 +18,7 @@ def load(script):
 
 
 def run(*command, **environment):
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500,
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200,
                           env={**os.environ, **environment}, check=False)
 
 

@@ -70,7 +70,7 @@ class Session(unittest.TestCase):
     def session(self, *arguments):
         environment = {**os.environ, "OUT": str(self.place / "out"), "PATH": f"{self.place}/bin:{os.environ['PATH']}"}
         answer = subprocess.run([str(self.place / "measure/session/gpu.sh"), *arguments], cwd=self.place, env=environment,
-                                capture_output=True, text=True, timeout=500, check=False)
+                                capture_output=True, text=True, timeout=1200, check=False)
         calls = self.place / "calls"
         return answer, calls.read_text() if calls.exists() else ""
 
@@ -79,7 +79,7 @@ class Session(unittest.TestCase):
             return {pathlib.Path(n).name for n in tar.getnames()}
 
     def test_whole_session(self):
-        answer, calls = self.session("1")
+        answer, calls = self.session("30")
         self.assertEqual({p.name for p in (self.place / "out").iterdir()},
                          {"session.log", "facts.json", "ladder.tar.gz", "ladders.json", "sanitizer.tar.gz", "ncu.tar.gz"}, answer.stdout)
         self.assertEqual(json.loads((self.place / "out/facts.json").read_text())["compute_cap"], "9.0")
@@ -100,7 +100,7 @@ class Session(unittest.TestCase):
         self.assertIn("no such block", answer.stdout)
 
     def test_one_stage(self):
-        answer, calls = self.session("1", "sanitize")
+        answer, calls = self.session("30", "sanitize")
         self.assertEqual(answer.returncode, 0, answer.stdout)
         self.assertNotIn("ncu", calls)
         self.assertFalse((self.place / "out/ladder.tar.gz").exists())
@@ -111,7 +111,7 @@ class Session(unittest.TestCase):
 
     def test_all_ladders_and_their_pages(self):
         self.pages()
-        answer, calls = self.session("1", "ladders")
+        answer, calls = self.session("30", "ladders")
         self.assertEqual(answer.returncode, 0, answer.stdout)
         # Faulty steps run one by one; peers do not run.
         for run in ["memcheck .* ladder scan .*--steps 1\n", "memcheck .* ladder scan .*--steps 3a\n",
@@ -130,7 +130,7 @@ class Session(unittest.TestCase):
         self.program(self.place / "measure/pages/lecture_tables.py", """import sys
 print("16 128 int32 device 1,2\\n16 1024 float host 1" if "--shapes" in sys.argv else " ".join(sys.argv[1:]))
 """)
-        answer, _ = self.session("1", "published")
+        answer, _ = self.session("30", "published")
         self.assertEqual(answer.returncode, 1)  # block 1024 fails, and is left out
         kept = self.place.joinpath("build", "gpu", "work", "published")
         self.assertIn("--n 16 --block 128 --type int32 --finish device --steps 1,2", (kept / "16-128-int32-device.txt").read_text())
@@ -153,7 +153,7 @@ done
 """)
         shutil.copytree(ROOT / "measure/calibrate", self.place / "measure/calibrate")
         shutil.copytree(ROOT / "softgpu/predict", self.place / "softgpu/predict")
-        answer, calls = self.session("1", "calibrate")
+        answer, calls = self.session("30", "calibrate")
         self.assertEqual(answer.returncode, 0, answer.stdout)
         self.assertNotIn("ninja", calls)  # only the program is built
         card = json.loads((self.place / "out/card.json").read_text())
@@ -162,7 +162,7 @@ done
         self.assertRegex(card["figures"]["launch"]["source"], "^copied from h[12]00: ")
 
     def test_what_the_model_is_held_against(self):
-        answer, calls = self.session("1", "model")
+        answer, calls = self.session("30", "model")
         self.assertEqual(answer.returncode, 1)  # the stand-in for ncu runs nothing
         self.assertRegex(calls, "ncu --clock-control none --cache-control all .*ladder reduce --device gpu --no-claims")
         runs = json.loads((self.place / "out/model.json").read_text())["runs"]
@@ -171,7 +171,7 @@ done
     def test_findings_in_ladders(self):
         self.pages()
         self.program(self.place / "bin/compute-sanitizer", "#!/bin/sh\ncase \"$*\" in *scan*) exit 9 ;; esac\n")
-        answer, _ = self.session("1", "ladders")
+        answer, _ = self.session("30", "ladders")
         self.assertEqual(answer.returncode, 1)
         self.assertIn("memcheck, scan, step 1: FOUND", answer.stdout)
         self.assertIn("racecheck, scan, step 3a: found, as told", answer.stdout)
@@ -182,7 +182,7 @@ done
     def test_a_ladder_that_takes_the_others_with_it(self):
         self.pages()
         (self.place / "crash").touch()
-        answer, _ = self.session("1", "ladders")
+        answer, _ = self.session("30", "ladders")
         self.assertEqual(answer.returncode, 1)
         self.assertIn("unspecified launch failure", answer.stdout)
         self.assertEqual(len(json.loads((self.place / "out/ladders.json").read_text())), 12)
@@ -196,13 +196,13 @@ done
 
     def test_no_card(self):
         self.program(self.place / "bin/nvidia-smi", "#!/bin/sh\nexit 9\n")
-        answer, calls = self.session("1")
+        answer, calls = self.session("30")
         self.assertEqual((answer.returncode, calls), (1, ""))
         self.assertIn("no GPU answers nvidia-smi", answer.stdout)
 
     def test_findings_in_steps_that_claim_to_be_right_fail_the_session(self):
         self.program(self.place / "bin/compute-sanitizer", "#!/bin/sh\nexit 9\n")
-        answer, _ = self.session("1", "sanitize")
+        answer, _ = self.session("30", "sanitize")
         self.assertEqual(answer.returncode, 1)
         self.assertIn("done, 4 of the commands failed", answer.stdout)
 

@@ -62,7 +62,7 @@ print(json.dumps({{"steps": [{{"n": 64, "launches": [1, 2], "predictions": {{
             cells = [cell | {"card": "t4"}, cell | {"card": "h200"}, cell | {"card": "t4base", "clock": 0.585}]
             self.assertEqual(len({pages.problem_of(c) for c in cells}), 1)
             self.assertNotEqual(pages.problem_of(cell | {"card": "t4"}), pages.problem_of(cell | {"block": 256}))
-            pages.predict(str(command), cells, 20)
+            pages.predict(str(command), cells, 200)
             self.assertEqual([(c["predicted"], c["bound"], c["launches"]) for c in cells],
                              [(2.0, "t4", 2), (4.0, "h200", 2), (6.0, "t4base", 2)])
             runs = pathlib.Path(str(command) + ".log").read_text().splitlines()
@@ -71,12 +71,12 @@ print(json.dumps({{"steps": [{{"n": 64, "launches": [1, 2], "predictions": {{
             self.assertIn("--n 64 ", runs[0])
             self.assertIn("--block 128", runs[0])
             other = [cell | {"card": "h200", "n": 32}]
-            pages.predict(str(command), other, 20)
+            pages.predict(str(command), other, 200)
             self.assertNotIn("predicted", other[0])
             self.assertIn("another size", other[0]["left_out"])
             unknown = [cell | {"card": "none"}]
             command.write_text(f"#!{sys.executable}\nprint('{{}}')\n")
-            pages.predict(str(command), unknown, 20)
+            pages.predict(str(command), unknown, 200)
             self.assertEqual(unknown[0]["left_out"], "launches no kernel that is predicted")
 
     def test_the_page_reads_back_what_it_writes(self):

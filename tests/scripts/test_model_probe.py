@@ -54,7 +54,7 @@ class Probe(unittest.TestCase):
         answer = subprocess.run([sys.executable, "-B", str(ROOT / "measure/session/model_probe.py"), "--tool",
                                  str(self.place / "warpfold"), "--out", "model.json", "--work", "work", *more],
                                 cwd=self.place, env={"PATH": f"{self.place}:/usr/bin:/bin"}, capture_output=True, text=True,
-                                timeout=500, check=False)
+                                timeout=1200, check=False)
         return answer, json.loads((self.place / "model.json").read_text()) if (self.place / "model.json").exists() else None
 
     def test_three_sizes_of_every_step(self):

@@ -31,6 +31,13 @@ std::string make_folder() {
     ::dup2(::open(in.c_str(), O_RDONLY), STDIN_FILENO);
     ::dup2(::open(where.output.empty() ? out.c_str() : where.output.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
     ::dup2(::open(error.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+    // The signals as a terminal's foreground has them: a shell's background job ignores some.
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGALRM}) {
+        std::signal(signal, SIG_DFL);
+    }
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG", "SOFTGPU_DEVICE", "SOFTGPU_WORKERS", "SOFTGPU_COUNTERS"}) {
         ::unsetenv(name);
     }
@@ -49,7 +56,7 @@ std::string make_folder() {
         values.push_back(const_cast<char*>(argument.c_str()));
     }
     values.push_back(nullptr);
-    ::alarm(60); // stays over the exec
+    ::alarm(600); // stays over the exec
     ::execv(WARPFOLD_COMMAND, values.data());
     ::_exit(97);
 }

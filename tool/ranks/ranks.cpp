@@ -137,8 +137,8 @@ int rank_of_process() {
 
 void let_first_rank_fail() {
     if (rank_of_process() != 0) {
-        std::this_thread::sleep_for(
-            std::chrono::seconds(5)); // mpirun takes one to end them, and the first may be later
+        // mpirun takes one to end them, and on a busy host the first may be several later.
+        std::this_thread::sleep_for(std::chrono::seconds(20));
     }
 }
 

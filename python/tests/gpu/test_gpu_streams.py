@@ -30,7 +30,7 @@ def test_calls_return_before_the_stream_is_done_and_wait_without_the_lock(stream
     """A host function holds the stream up until a second thread of Python lets it go."""
     gc.collect()  # to free an array of an earlier test would wait
     go = threading.Event()
-    held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(30))
+    held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(300))
     array = DeviceValues(np.arange(1000.0), stream=stream)
     wf.sum(DeviceValues(np.ones(1))).item()  # the first call on a device waits
     check(RUNTIME.cudaLaunchHostFunc(ctypes.c_void_p(stream), held, None))
@@ -110,7 +110,7 @@ def test_the_first_call_leaves_the_capture_of_another_thread_valid():
 def test_an_operand_of_another_stream_is_waited_for(stream):
     go = threading.Event()
     array, mask = DeviceValues(np.ones(100)), DeviceValues(np.zeros(100, bool), stream=stream)
-    held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(30))
+    held = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: go.wait(300))
     check(RUNTIME.cudaLaunchHostFunc(ctypes.c_void_p(stream), held, None))
     # The mask chooses nothing until the stream goes on.
     check(RUNTIME.cudaMemsetAsync(ctypes.c_void_p(mask.host.ctypes.data), 1, ctypes.c_size_t(100),

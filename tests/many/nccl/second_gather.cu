@@ -3,7 +3,9 @@
 #include "tests/many/nccl/faults.cuh"
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,11 +55,30 @@ TEST(NcclFaults, ACallOfTwoGathersMeetsCallsOfOne) {
     }
 }
 
-// Other second gathers, or a second gather that meets the next call: no rank can be in step. The stream is held up for a
-// second, until all is enqueued, as on a device that is slower than the host. A rank in NCCL's gather is there until its time
-// limit.
+// How many ranks have enqueued their calls.
+using rank_count = std::shared_ptr<std::atomic<int>>;
+
+// Holds the stream up until all ranks have, or for three seconds: a rank whose gather NCCL refuses waits for its stream before.
+void hold_until_enqueued(cudaStream_t stream, const rank_count& enqueued) {
+    const auto hold = [](void* user) {
+        const std::unique_ptr<rank_count> there(static_cast<rank_count*>(user));
+        for (int k = 0; k < 300 && **there < ranks; ++k) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    };
+    ASSERT_EQ(cudaLaunchHostFunc(stream, hold, new rank_count(enqueued)), cudaSuccess);
+}
+
+struct counted_at_the_end {
+    const rank_count& count;
+    ~counted_at_the_end() { ++*count; }
+};
+
+// Other second gathers, or a second gather that meets the next call: no rank can be in step. The streams are held up until all
+// is enqueued, as on a device that is slower than the host. A rank in NCCL's gather is there until its time limit.
 TEST(NcclFaults, RanksOutOfStepSaySoAndGiveUp) {
     const auto check = [](const char* difference, const auto& call) {
+        const auto enqueued = std::make_shared<std::atomic<int>>(0);
         with_nccl_ranks(
             ranks,
             [&](thread_communicator& threads, nccl_communicator& comm, cudaStream_t stream) {
@@ -65,11 +86,12 @@ TEST(NcclFaults, RanksOutOfStepSaySoAndGiveUp) {
                 // Freed at the end: a device whose gather never ends holds that up.
                 const on_device<large> four_each{std::vector<large>(n + 1)};
                 const auto on = gpu{stream}.over(comm);
-                ASSERT_EQ(cudaLaunchHostFunc(
-                              stream, [](void*) { std::this_thread::sleep_for(std::chrono::seconds(1)); }, nullptr),
-                          cudaSuccess);
+                hold_until_enqueued(stream, enqueued);
                 const thrown got = what_throws([&] {
-                    call(on, of, four_each, comm.rank() == 2);
+                    {
+                        const counted_at_the_end counts{enqueued};
+                        call(on, of, four_each, comm.rank() == 2);
+                    }
                     comm.check_enqueued(stream);
                 });
                 EXPECT_TRUE(got.is_of_rank);
@@ -82,7 +104,7 @@ TEST(NcclFaults, RanksOutOfStepSaySoAndGiveUp) {
                 expect_words(then, difference);
                 EXPECT_EQ(of.total.read()[0], -1.0);
             },
-            std::chrono::seconds(5));
+            std::chrono::seconds(20));
     };
     check("rank 2 has another operation", [](const auto& on, bench& of, const auto& /*four_each*/, bool differs) {
         if (differs) {

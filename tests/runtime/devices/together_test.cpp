@@ -196,7 +196,7 @@ TEST_F(devices_test, copies_with_pinned_and_managed_memory_wait_for_no_other_dev
     ASSERT_EQ(cudaStreamCreate(&blocking), error::success);
     std::uint32_t* const p = allocate(0, 1);
     held_stream held(blocking);
-    held.release_later(10s); // if the copies wait for it
+    held.release_later(100s); // if the copies wait for it
     ASSERT_EQ(cudaMemcpy(p, pinned, 4, copy_kind::host_to_device), error::success);
     EXPECT_EQ(read(p), 5u);
     ASSERT_EQ(cudaMemcpy(p, managed, 4, copy_kind::automatic), error::success);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Predictions in the header for users' own tests. The process predicts four cards: h200, one whose DRAM is very slow,
 // and those whose lanes meet by other rules.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -16,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "report/passing_folder.hpp"
 #include "softgpu/machine/texture.hpp"
 #include "tests/runtime/embedded.hpp"
 #include "warpfold/testing/counters.hpp"
@@ -199,11 +197,10 @@ constexpr std::string_view move_ptx = R"(.version 8.0
          {std::pair{"launch", 0.0}, {"dram_bandwidth", 1.0}, {"dram_efficiency", 0.05}, {"shared_wavefronts", 0.01}}) {
         card["figures"][figure]["value"] = value;
     }
+    static const warpfold::report::passing_folder folder("softgpu-cards");
     const auto stored = [&] {
-        const std::string path = testing::TempDir() + card["key"].get<std::string>() + "_card.json";
-        const std::string own = path + std::to_string(::getpid()); // tests may start at the same time
-        std::ofstream(own) << card;
-        std::rename(own.c_str(), path.c_str());
+        const std::string path = folder.path() + "/" + card["key"].get<std::string>() + ".json";
+        std::ofstream(path) << card;
         return path;
     };
     std::string files = h200 + "," + stored();

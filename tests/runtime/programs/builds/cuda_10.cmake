@@ -13,4 +13,4 @@ add_test(NAME cuda_10.program COMMAND warpfold run -- $<TARGET_FILE:cuda_10_prog
 # Without our libraries its runtime fails: the test tests something.
 add_test(NAME cuda_10.alone COMMAND cuda_10_program)
 set_tests_properties(cuda_10.alone PROPERTIES WILL_FAIL ON)
-set_tests_properties(cuda_10.program cuda_10.alone PROPERTIES TIMEOUT 60)
+set_tests_properties(cuda_10.program cuda_10.alone PROPERTIES TIMEOUT 900)

@@ -19,5 +19,5 @@ foreach(program IN ITEMS calls cooperative copies cub_reduce graphs_capture grap
   add_dependencies(static_${program} program_${program} softgpu_libraries warpfold)
   add_test(NAME static.${program} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/static_test.py
     $<TARGET_FILE:warpfold> $<TARGET_FILE:program_${program}> $<TARGET_FILE:static_${program}> ${CMAKE_STRIP})
-  set_tests_properties(static.${program} PROPERTIES TIMEOUT 300)
+  set_tests_properties(static.${program} PROPERTIES TIMEOUT 900)
 endforeach()

@@ -13,7 +13,7 @@ function(softgpu_golden_test name program expected)
     -D PROGRAM=$<TARGET_FILE:${program}> -D ARGUMENT=${ARGN}
     -D EXPECTED=${CMAKE_CURRENT_SOURCE_DIR}/facts/data/${expected}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/facts/compare_output.cmake)
-  set_tests_properties(golden.${name} PROPERTIES ENVIRONMENT "${drop_in}" TIMEOUT 120)
+  set_tests_properties(golden.${name} PROPERTIES ENVIRONMENT "${drop_in}" TIMEOUT 900)
 endfunction()
 warpfold_cuda_program(program_array_facts SOURCES facts/array_facts.cu facts/array_facts_textures.cu
   OPTIONS -Wno-deprecated-declarations -Xcompiler=-Wno-deprecated-declarations)

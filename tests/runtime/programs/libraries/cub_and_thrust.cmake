@@ -40,5 +40,5 @@ foreach(program IN LISTS libraries)
   add_test(NAME checked.${program} COMMAND ${run} -- $<TARGET_FILE:program_${program}> 20011 ${apart})
   add_test(NAME checked_adversarial.${program}
     COMMAND ${run} --schedule adversarial --seed 4 -- $<TARGET_FILE:program_${program}> 3457 ${apart})
-  set_tests_properties(checked.${program} checked_adversarial.${program} PROPERTIES TIMEOUT 300)
+  set_tests_properties(checked.${program} checked_adversarial.${program} PROPERTIES TIMEOUT 900)
 endforeach()
