@@ -54,7 +54,7 @@ function(warpfold_add_cuda_test target)
     add_dependencies(${target} softgpu_runtime softgpu_runtime_12)
   endif()
 
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 600)
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 600 NO_PRETTY_VALUES)
   # Behind what that function leaves to ctest, which lists the tests in a variable.
   get_target_property(folder warpfold::testing WARPFOLD_RUNTIME_FOLDER)
   set(environment "${CMAKE_CURRENT_BINARY_DIR}/${target}_environment.cmake")

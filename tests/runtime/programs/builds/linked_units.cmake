@@ -13,4 +13,4 @@ target_compile_definitions(test_linked PRIVATE
   PROGRAM="$<TARGET_FILE:program_linked>"
   SOURCES="${CMAKE_CURRENT_SOURCE_DIR}/builds/linked")
 add_dependencies(test_linked program_linked)
-gtest_discover_tests(test_linked DISCOVERY_TIMEOUT 600)
+gtest_discover_tests(test_linked DISCOVERY_TIMEOUT 600 NO_PRETTY_VALUES)

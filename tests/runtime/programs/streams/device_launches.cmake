@@ -16,4 +16,4 @@ target_compile_definitions(test_device_launches PRIVATE
   SOFTGPU_FOLDER="$<TARGET_FILE_DIR:softgpu_runtime>"
   PROGRAM="$<TARGET_FILE:program_device_launches>")
 add_dependencies(test_device_launches program_device_launches)
-gtest_discover_tests(test_device_launches DISCOVERY_TIMEOUT 600)
+gtest_discover_tests(test_device_launches DISCOVERY_TIMEOUT 600 NO_PRETTY_VALUES)
