@@ -189,11 +189,11 @@ TYPED_TEST(ScanOnHost, TwoAndFourRunsSideBySideHaveTheSameBits) {
             EXPECT_EQ(two[r * length], inclusive ? static_cast<lane>(before[r] + x[r * length]) : before[r]);
         }
     };
-    detail::scan_two_runs<true, runs, length>(x.data(), before.data(), two.data(), next, none);
-    detail::scan_four_runs<true, runs, length>(x.data(), before.data(), four.data(), next, none);
+    detail::scan_two_runs<detail::added, true, runs, length>(x.data(), before.data(), two.data(), next, none);
+    detail::scan_four_runs<detail::added, true, runs, length>(x.data(), before.data(), four.data(), next, none);
     check(true);
-    detail::scan_two_runs<false, runs, length>(x.data(), before.data(), two.data(), next, none);
-    detail::scan_four_runs<false, runs, length>(x.data(), before.data(), four.data(), next, none);
+    detail::scan_two_runs<detail::added, false, runs, length>(x.data(), before.data(), two.data(), next, none);
+    detail::scan_four_runs<detail::added, false, runs, length>(x.data(), before.data(), four.data(), next, none);
     check(false);
 }
 #endif

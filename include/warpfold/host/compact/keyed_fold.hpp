@@ -88,7 +88,7 @@ private:
         for (std::uint64_t k = begin; k < end; ++k) {
             keys_[count] = task_.keys[k];
             folds_[count] = static_cast<A>(k);
-            count += k == 0 || begins_at(k) ? 1 : 0;
+            count += k == 0 || begins_at(k) ? 1u : 0u;
         }
         joins_ = begin != 0 && !begins_at(begin);
         folds_[count] = static_cast<A>(end);
