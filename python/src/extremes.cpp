@@ -168,8 +168,8 @@ void arg_of_rows(const Row& row, std::uint64_t length, const array& out) {
 }
 
 // `width` neighbouring segments.
-template <bool Smallest, class T, class Index>
-void arg_of_columns(const columns<T>& in, std::uint64_t width, std::uint64_t length, Index* index) {
+template <bool Smallest, class T, bool IsDense, class Index>
+void arg_of_columns(const columns<T, IsDense>& in, std::uint64_t width, std::uint64_t length, Index* index) {
     T best[most_columns], room[most_columns];
     std::copy_n(in(0, room), width, best);
     std::fill_n(index, width, Index{0});
@@ -209,7 +209,7 @@ void arg_extreme_as(const array& in, std::uint64_t length, const array& out) {
     }
     const results<std::uint64_t> to(out);
     const bool done = length <= std::numeric_limits<std::int32_t>::max() &&
-                      for_columns<T>(in, length, [&](const columns<T>& from, std::uint64_t first, std::uint64_t width) {
+                      for_columns<T>(in, length, [&](const auto& from, std::uint64_t first, std::uint64_t width) {
                           index place[most_columns];
                           arg_of_columns<Smallest>(from, width, length, place);
                           for (std::uint64_t c = 0; c < width; ++c) {

@@ -272,7 +272,7 @@ bool deviations_fast(const array& in, std::uint64_t length, const A* means, cons
         return true;
     }
     constexpr std::uint64_t together = 1024; // elements that are added one after the other
-    return for_columns<T>(in, length, [&](const columns<T>& from, std::uint64_t first, std::uint64_t width) {
+    return for_columns<T>(in, length, [&](const auto& from, std::uint64_t first, std::uint64_t width) {
         A mean[most_columns], total[most_columns] = {};
         T room[most_columns];
         std::copy_n(means + first, width, mean);

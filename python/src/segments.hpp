@@ -62,8 +62,8 @@ std::optional<rows<T>> rows_of(const array& in, std::uint64_t length) {
     return rows<T>{&in, length};
 }
 
-// The same elements of neighbouring segments.
-template <class T>
+// The same elements of neighbouring segments. IsDense: they are neighbours, too.
+template <class T, bool IsDense>
 class columns {
 public:
     columns(const T* from, std::int64_t step, std::int64_t apart, std::uint64_t width)
@@ -72,7 +72,7 @@ public:
     // Element k of each; they may be in `room`.
     const T* operator()(std::uint64_t k, T* room) const {
         const T* const first = from_ + static_cast<std::int64_t>(k) * step_;
-        if (apart_ == 1) {
+        if constexpr (IsDense) {
             return first;
         }
         for (std::uint64_t c = 0; c < width_; ++c) {
@@ -105,7 +105,8 @@ bool for_columns(const array& in, std::uint64_t length, const Work& work) {
         const T* const from = reinterpret_cast<const T*>(in.data + in.at.offset(first * length));
         const std::uint64_t width = std::min(most_columns, inner - column);
         detail::with_widest_vectors([&] {
-            work(columns<T>(from, step, apart, width), first, width);
+            apart == 1 ? work(columns<T, true>(from, step, apart, width), first, width)
+                       : work(columns<T, false>(from, step, apart, width), first, width);
             return 0;
         });
     });
