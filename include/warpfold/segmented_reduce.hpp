@@ -10,7 +10,8 @@
 //
 // Input. `offsets` holds segments + 1 integers of 32 or 64 bits that do not decrease; offsets[0] need not be 0.
 // equal_segments{length} stands for segments of one length. Other arguments are those of reduce.hpp. Segments may have
-// any lengths, including 0; the work is balanced over elements and segments together. In place of `segments`,
+// any lengths, including 0; the work is balanced over elements and segments together. On the host an input that has
+// in.read(first, count, to) is read in blocks if there is no map (host/core/block_input.hpp). In place of `segments`,
 // count_at(number, most) (detail/element_count.hpp) is read in the target's memory, in the target's order; `offsets` and
 // `out` have room for *number segments then.
 //

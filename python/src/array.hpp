@@ -106,6 +106,17 @@ public:
     [[nodiscard]] bool is_contiguous(std::int64_t bytes) const noexcept {
         return size_ <= 1 || (axes_.size() == 1 && axes_[0].stride == bytes);
     }
+    // run(offset, number, stride) for runs of elements [first, first + count) along the last axis.
+    template <class Run>
+    void for_runs(std::uint64_t first, std::uint64_t count, const Run& run) const {
+        const axis& inner = axes_.back();
+        while (count != 0) {
+            const std::uint64_t number = std::min(count, inner.extent - first % inner.extent);
+            run(offset(first), number, inner.stride);
+            first += number;
+            count -= number;
+        }
+    }
     // In bytes from the first element.
     [[nodiscard]] std::int64_t offset(std::uint64_t k) const noexcept {
         std::int64_t at = 0;

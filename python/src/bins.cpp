@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Histograms by NumPy's rules.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -71,19 +72,16 @@ void fill_between(const array& samples, const array& edges, const array* weights
 // work(k, sample) for every sample.
 template <class E, class Work>
 void for_samples(const array& samples, const Work& work) {
-    const auto visit = [&](const auto& from) {
-        for_groups(samples.size(), 1, [&](std::uint64_t k) { work(k, static_cast<E>(from[k])); });
-    };
-    const bool done = with_common_type(samples.type, [&](auto zero) {
-        const auto* const from = samples.contiguous<const decltype(zero)>(samples.type);
-        if (from != nullptr) {
-            visit(from);
+    constexpr std::uint64_t block = 1024;
+    const elements<E> from(samples);
+    for_groups((samples.size() + block - 1) / block, block, [&](std::uint64_t unit) {
+        E room[block];
+        const std::uint64_t first = unit * block, count = std::min(block, samples.size() - first);
+        from.read(first, count, room);
+        for (std::uint64_t j = 0; j < count; ++j) {
+            work(first + j, room[j]);
         }
-        return from != nullptr;
     });
-    if (!done) {
-        visit(elements<E>(samples));
-    }
 }
 
 } // namespace

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "warpfold/convolve.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
-#include "warpfold/segmented_reduce.hpp"
+#include "python/src/segments.hpp"
 
 namespace warpfold::python {
 
@@ -14,20 +19,6 @@ void correlate_as(element type, const array& in, const array& mask, int which, c
     warpfold::correlate(host{}, in.required<const T>(type), in.size(), mask.required<const T>(type), mask.size(),
                         out.required<T>(type), {border::zero, static_cast<outputs>(which)});
 }
-
-// Segment i holds the products of result i.
-template <class A>
-struct products {
-    A operator[](std::uint64_t k) const {
-        const std::uint64_t i = k / width, j = k - i * width;
-        const std::int64_t at = static_cast<std::int64_t>(i + j) - lead;
-        return at >= 0 && static_cast<std::uint64_t>(at) < size ? from[static_cast<std::uint64_t>(at)] * mask[j] : A{0};
-    }
-
-    elements<A> from, mask;
-    std::uint64_t size, width;
-    std::int64_t lead;
-};
 
 // Images by their last two axes.
 template <class T>
@@ -60,30 +51,104 @@ void separable_as(element type, const array& in, const array& across, const arra
                                   down.required<const T>(type), down.size(), images_of<T>(type, out), how);
 }
 
-// Segment i holds the products of result i.
+// Elements of an array as A; integers modulo the size of A.
 template <class A>
-struct image_products {
-    A operator[](std::uint64_t k) const {
-        const std::uint64_t i = k / (width * height), j = k % (width * height);
-        const std::int64_t y = static_cast<std::int64_t>(i / out_width + j / width) - lead.first;
-        const std::int64_t x = static_cast<std::int64_t>(i % out_width + j % width) - lead.second;
-        return y >= 0 && y < rows && x >= 0 && x < columns ? from[static_cast<std::uint64_t>(y * columns + x)] * mask[j]
-                                                           : A{0};
+void read_as(const array& of, std::uint64_t first, std::uint64_t count, A* to) {
+    if constexpr (sizeof(A) < sizeof(std::uint64_t)) { // integers of this size
+        read_elements<A>(of, first, count, to);
+    } else {
+        elements<A>(of).read(first, count, to);
+    }
+}
+
+// Correlations by products in A of images that may have any type and gaps. An array of one axis is an image of one row.
+template <class A>
+class image_products {
+public:
+    // `mask` has the elements of a mask, row by row.
+    image_products(const array& in, const std::vector<A>& mask, extent2 size, extent2 mask_size, extent2 lead)
+        : in_(in), mask_(mask), size_(size), mask_size_(mask_size), lead_(lead) {}
+
+    // Results of row y from x on.
+    static constexpr std::int64_t most = 1024;
+    void add(std::int64_t y, std::int64_t x, std::int64_t count, A* sums) const {
+        for (std::int64_t r = 0; r < mask_size_.first; ++r) {
+            const std::int64_t row = y + r - lead_.first;
+            for (std::int64_t c = 0; row >= 0 && row < size_.first && c < mask_size_.second; c += most) {
+                add_row(row, x + c - lead_.second, &mask_[static_cast<std::size_t>(r * mask_size_.second + c)],
+                        std::min(most, mask_size_.second - c), count, sums);
+            }
+        }
     }
 
-    elements<A> from, mask;
-    std::int64_t rows, columns;
-    std::uint64_t height, width, out_width;
-    extent2 lead;
+private:
+    using product = std::common_type_t<A, unsigned>; // int would overflow
+
+    // sums[i] += in[row][at + i + j] * mask[j]; elements outside are left out.
+    void add_row(std::int64_t row, std::int64_t at, const A* mask, std::int64_t width, std::int64_t count,
+                 A* sums) const {
+        A room[2 * most];
+        const std::int64_t begin = std::max<std::int64_t>(at, 0), end = std::min(at + count + width - 1, size_.second);
+        if (begin >= end) {
+            return;
+        }
+        read_as(in_, static_cast<std::uint64_t>(row * size_.second + begin), static_cast<std::uint64_t>(end - begin),
+                room);
+        for (std::int64_t j = 0; j < width; ++j) {
+            const std::int64_t first = std::max<std::int64_t>(begin - at - j, 0), last = std::min(end - at - j, count);
+            const product by = mask[j];
+            for (std::int64_t i = first; i < last; ++i) {
+                sums[i] = static_cast<A>(sums[i] + room[at + j - begin + i] * by);
+            }
+        }
+    }
+
+    const array& in_;
+    const std::vector<A>& mask_;
+    extent2 size_, mask_size_, lead_;
 };
 
+// Of arrays of one or two axes.
 template <class A>
-void sum_image_products(const array& in, const array& mask, extent2 lead, const array& out) {
-    const auto extent = [](std::int64_t x) { return static_cast<std::uint64_t>(x); };
-    segmented_reduce(host{},
-                     image_products<A>{elements<A>(in), elements<A>(mask), in.shape[0], in.shape[1],
-                                       extent(mask.shape[0]), extent(mask.shape[1]), extent(out.shape[1]), lead},
-                     equal_segments{mask.size()}, out.size(), results<A>(out));
+void sum_products(const array& in, const array& mask, extent2 lead, const array& out) {
+    const auto size_of_image = [](const array& of) {
+        return extent2{of.shape.size() == 1 ? 1 : of.shape[0], of.shape.back()};
+    };
+    const auto [rows, columns] = size_of_image(out);
+    std::vector<A> values(mask.size());
+    read_as(mask, 0, mask.size(), values.data());
+    const image_products<A> products(in, values, size_of_image(in), size_of_image(mask), lead);
+    constexpr std::int64_t most = image_products<A>::most;
+    const std::int64_t across = (columns + most - 1) / most;
+    const results<A> to(out);
+    for_groups(static_cast<std::uint64_t>(rows * across),
+               static_cast<std::uint64_t>(std::min(most, columns)) * mask.size(), [&](std::uint64_t unit) {
+                   const std::int64_t y = static_cast<std::int64_t>(unit) / across,
+                                      x = static_cast<std::int64_t>(unit) % across * most;
+                   const std::int64_t count = std::min(most, columns - x);
+                   A sums[most] = {};
+                   detail::with_widest_vectors([&] {
+                       products.add(y, x, count, sums);
+                       return 0;
+                   });
+                   for (std::int64_t i = 0; i < count; ++i) {
+                       to[static_cast<std::uint64_t>(y * columns + x + i)] = sums[i];
+                   }
+               });
+}
+
+// Sums of integers in the type of all arrays wrap as those in 64 bits.
+void sum_products_in(element fold, const array& in, const array& mask, extent2 lead, const array& out) {
+    const bool is_one_type = in.type == mask.type && in.type == out.type;
+    if (fold != element::uint64) {
+        sum_products<double>(in, mask, lead, out);
+    } else if (is_one_type && size_of(in.type) == 4) {
+        sum_products<std::uint32_t>(in, mask, lead, out);
+    } else if (is_one_type && size_of(in.type) == 2) {
+        sum_products<std::uint16_t>(in, mask, lead, out);
+    } else {
+        sum_products<std::uint64_t>(in, mask, lead, out);
+    }
 }
 
 // work(T{}) with float16, float32 or float64.
@@ -96,12 +161,6 @@ void with_float_type(element type, const Work& work) {
     }
 }
 
-template <class A>
-void sum_products(const array& in, const array& mask, std::int64_t lead, const array& out) {
-    segmented_reduce(host{}, products<A>{elements<A>(in), elements<A>(mask), in.size(), mask.size(), lead},
-                     equal_segments{mask.size()}, out.size(), results<A>(out));
-}
-
 } // namespace
 
 void correlate(const array& in, const array& mask, int which, const array& out) {
@@ -109,11 +168,7 @@ void correlate(const array& in, const array& mask, int which, const array& out) 
 }
 
 void correlate_products(element fold, const array& in, const array& mask, std::int64_t lead, const array& out) {
-    if (fold == element::uint64) {
-        sum_products<std::uint64_t>(in, mask, lead, out);
-    } else {
-        sum_products<double>(in, mask, lead, out);
-    }
+    sum_products_in(fold, in, mask, {0, lead}, out);
 }
 
 void correlate_images(const array& in, const array& mask, int which, int outside, extent2 lead, const array& out) {
@@ -123,11 +178,7 @@ void correlate_images(const array& in, const array& mask, int which, int outside
 }
 
 void correlate_image_products(element fold, const array& in, const array& mask, extent2 lead, const array& out) {
-    if (fold == element::uint64) {
-        sum_image_products<std::uint64_t>(in, mask, lead, out);
-    } else {
-        sum_image_products<double>(in, mask, lead, out);
-    }
+    sum_products_in(fold, in, mask, lead, out);
 }
 
 void correlate_separable(const array& in, const array& across, const array& down, int which, int outside,

@@ -3,14 +3,17 @@
 // in: int64, uint64, float or double.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "python/src/array.hpp"
+#include "warpfold/detail/device_lambda.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/float16.hpp"
+#include "warpfold/host/core/vectors.hpp"
 
 namespace warpfold::python {
 
@@ -27,22 +30,41 @@ WARPFOLD_HD T loaded(const char* from) {
     return x;
 }
 
+// work(T{}) with the type of the elements.
+WARPFOLD_CALLS_ANY
+template <class Work>
+WARPFOLD_HD auto with_type(element type, const Work& work) {
+    switch (type) {
+    case element::boolean: return work(bool{});
+    case element::int8: return work(std::int8_t{});
+    case element::int16: return work(std::int16_t{});
+    case element::int32: return work(std::int32_t{});
+    case element::int64: return work(std::int64_t{});
+    case element::uint8: return work(std::uint8_t{});
+    case element::uint16: return work(std::uint16_t{});
+    case element::uint32: return work(std::uint32_t{});
+    case element::uint64: return work(std::uint64_t{});
+    case element::float16: return work(half{});
+    case element::float32: return work(float{});
+    default: return work(double{});
+    }
+}
+
+// An element of type T, as A.
+template <class T, class A>
+WARPFOLD_HD A converted(const char* from) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return static_cast<A>(loaded<std::uint8_t>(from) != 0);
+    } else if constexpr (std::is_same_v<T, half>) {
+        return static_cast<A>(static_cast<float>(loaded<half>(from)));
+    } else {
+        return static_cast<A>(loaded<T>(from));
+    }
+}
+
 template <class A>
 WARPFOLD_HD A load_as(element type, const char* from) {
-    switch (type) {
-    case element::boolean: return static_cast<A>(loaded<std::uint8_t>(from) != 0);
-    case element::int8: return static_cast<A>(loaded<std::int8_t>(from));
-    case element::int16: return static_cast<A>(loaded<std::int16_t>(from));
-    case element::int32: return static_cast<A>(loaded<std::int32_t>(from));
-    case element::int64: return static_cast<A>(loaded<std::int64_t>(from));
-    case element::uint8: return static_cast<A>(loaded<std::uint8_t>(from));
-    case element::uint16: return static_cast<A>(loaded<std::uint16_t>(from));
-    case element::uint32: return static_cast<A>(loaded<std::uint32_t>(from));
-    case element::uint64: return static_cast<A>(loaded<std::uint64_t>(from));
-    case element::float16: return static_cast<A>(static_cast<float>(loaded<half>(from)));
-    case element::float32: return static_cast<A>(loaded<float>(from));
-    default: return static_cast<A>(loaded<double>(from));
-    }
+    return with_type(type, [from](auto zero) { return converted<decltype(zero), A>(from); });
 }
 
 // The bits of an integer of 64 bits. Floating-point numbers are truncated; without this, a GPU would turn negative ones to 0.
@@ -95,22 +117,74 @@ WARPFOLD_HD void store_as(element type, char* to, A x) {
     }
 }
 
+// Elements [first, first + count) of an array, which are of type T, as A.
+template <class T, class A>
+void read_elements(const array& of, std::uint64_t first, std::uint64_t count, A* to) {
+    constexpr auto next = static_cast<std::int64_t>(sizeof(T));
+    of.at.for_runs(first, count, [&](std::int64_t offset, std::uint64_t number, std::int64_t stride) {
+        const char* const from = of.data + offset;
+        const auto copy = [&](std::int64_t step) {
+            for (std::uint64_t j = 0; j < number; ++j) {
+                to[j] = converted<T, A>(from + static_cast<std::int64_t>(j) * step);
+            }
+        };
+        stride == next ? copy(next) : stride == -next ? copy(-next) : copy(stride);
+        to += number;
+    });
+}
+
 // in[k] of an array, as A; `other` where the mask, of the same shape, is false.
 template <class A>
 class elements {
 public:
     explicit elements(const array& of, const array* mask = nullptr, A other = {})
-        : data_(of.data), at_(&of.at), type_(of.type), other_(other), mask_(mask) {}
+        : of_(&of), other_(other), mask_(mask) {}
 
     [[nodiscard]] bool is_chosen(std::uint64_t k) const {
         return mask_ == nullptr || mask_->data[mask_->at.offset(k)] != 0;
     }
-    A operator[](std::uint64_t k) const { return is_chosen(k) ? load_as<A>(type_, data_ + at_->offset(k)) : other_; }
+    A operator[](std::uint64_t k) const {
+        return is_chosen(k) ? load_as<A>(of_->type, of_->data + of_->at.offset(k)) : other_;
+    }
+    // to[j] = in[first + j], for `count` elements.
+    void read(std::uint64_t first, std::uint64_t count, A* to) const {
+        const std::uint64_t each = mask_ == nullptr ? count : most_masked; // while they are in the L1 cache
+        for (std::uint64_t k = 0; k < count; k += each) {
+            const std::uint64_t number = std::min(each, count - k);
+            read_all(first + k, number, to + k);
+            leave_out(first + k, number, to + k, other_);
+        }
+    }
+
+    // The same without the mask.
+    void read_all(std::uint64_t first, std::uint64_t count, A* to) const {
+        detail::with_widest_vectors([&] {
+            with_type(of_->type, [&](auto zero) { read_elements<decltype(zero)>(*of_, first, count, to); });
+            return 0;
+        });
+    }
+    // to[j] = other where the mask of element first + j is false.
+    void leave_out(std::uint64_t first, std::uint64_t count, A* to, A other) const {
+        if (mask_ == nullptr) {
+            return;
+        }
+        detail::with_widest_vectors([&] {
+            std::uint8_t chosen[most_masked];
+            for (std::uint64_t k = 0; k < count; k += most_masked) {
+                const std::uint64_t number = std::min(most_masked, count - k);
+                read_elements<std::uint8_t>(*mask_, first + k, number, chosen);
+                for (std::uint64_t j = 0; j < number; ++j) {
+                    to[k + j] = chosen[j] != 0 ? to[k + j] : other;
+                }
+            }
+            return 0;
+        });
+    }
 
 private:
-    const char* data_;
-    const layout* at_;
-    element type_;
+    static constexpr std::uint64_t most_masked = 1024;
+
+    const array* of_;
     A other_;
     const array* mask_;
 };
@@ -152,7 +226,7 @@ void with_fold_type(element as, const Work& work) {
     }
 }
 
-// work(T{}) if elements of the type are read as T on the fast paths; bool as bytes 0 and 1. False for other types.
+// work(T{}) if elements of the type, a frequent one, are read as T on the fast paths; bool as bytes 0 and 1. False for other types.
 template <class Work>
 bool with_common_type(element type, const Work& work) {
     switch (type) {
@@ -163,6 +237,19 @@ bool with_common_type(element type, const Work& work) {
     case element::float32: return work(float{});
     case element::float64: return work(double{});
     default: return false;
+    }
+}
+
+// The same for all types but float16. Each costs time to compile and bytes.
+template <class Work>
+bool with_plain_type(element type, const Work& work) {
+    switch (type) {
+    case element::int8: return work(std::int8_t{});
+    case element::int16: return work(std::int16_t{});
+    case element::uint16: return work(std::uint16_t{});
+    case element::uint32: return work(std::uint32_t{});
+    case element::uint64: return work(std::uint64_t{});
+    default: return with_common_type(type, work);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "python/src/calls.hpp"
 #include "warpfold/detail/portable.hpp"
 #include "warpfold/exact_moments.hpp"
+#include "warpfold/host/core/block_input.hpp"
 
 namespace warpfold::python {
 
@@ -42,6 +43,10 @@ const complex_pair<T>* neighbours(const array& real, const array& imag) {
 template <class In>
 struct elements_from {
     WARPFOLD_HD auto operator[](std::uint64_t k) const { return in[first + k]; }
+    template <class T>
+    void read(std::uint64_t k, std::uint64_t count, T* to) const requires detail::reads_blocks<In> {
+        in.read(first + k, count, to);
+    }
 
     In in;
     std::uint64_t first;

@@ -2,6 +2,7 @@
 // Indices of extremes, and both extremes.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -23,16 +24,6 @@ template <class T>
 inline constexpr std::uint64_t most_room = block_of<T>(part_size);
 // In segments of so many elements the place is found with the extreme.
 inline constexpr std::uint64_t few = 16;
-// Elements that are compared side by side.
-template <class T>
-inline constexpr std::uint64_t lanes = sizeof(T) == 1                                   ? 128
-                                       : sizeof(T) == 4 && !std::is_floating_point_v<T> ? 64
-                                                                                        : 32;
-// As wide as T: comparisons of vectors give such numbers.
-template <class T>
-using flag =
-    std::conditional_t<sizeof(T) == 8, std::uint64_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
-
 template <class T>
 inline constexpr flag<T> all_ones = static_cast<flag<T>>(-1);
 
@@ -176,75 +167,103 @@ void arg_of_rows(const Row& row, std::uint64_t length, const array& out) {
     }
 }
 
-// `width` neighbouring segments from `in` on, elements of one at a distance of `step`.
-template <bool Smallest, class T, class Index>
-void arg_of_columns(const T* in, std::int64_t step, std::uint64_t width, std::uint64_t length, Index* index) {
-    T best[most_columns];
-    std::copy_n(in, width, best);
+// `width` neighbouring segments.
+template <bool Smallest, class T, bool IsDense, class Index>
+void arg_of_columns(const columns<T, IsDense>& in, std::uint64_t width, std::uint64_t length, Index* index) {
+    T best[most_columns], room[most_columns];
+    std::copy_n(in(0, room), width, best);
     std::fill_n(index, width, Index{0});
     for (std::uint64_t k = 1; k < length; ++k) {
-        in += step;
+        const T* const from = in(k, room);
         for (std::uint64_t c = 0; c < width; ++c) {
-            const bool better = is_better<Smallest>(in[c], best[c]);
-            best[c] = better ? in[c] : best[c];
+            const bool better = is_better<Smallest>(from[c], best[c]);
+            best[c] = better ? from[c] : best[c];
             index[c] = better ? static_cast<Index>(k) : index[c];
         }
     }
 }
 
-template <bool Smallest>
-void arg_extreme_of(element fold, const array& in, std::uint64_t length, const array& out) {
-    const bool done = with_common_type(in.type, [&](auto zero) {
-        using T = decltype(zero);
-        using index = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-        if (const auto all = rows_of<T>(in, length)) {
-            arg_of_rows<Smallest, T>(
-                [&](std::uint64_t s) {
-                    return [from = (*all)(s)](std::uint64_t k, std::uint64_t, T*) { return from + k; };
-                },
-                length, out);
-            return true;
-        }
-        const results<std::uint64_t> to(out);
-        return length <= std::numeric_limits<std::int32_t>::max() &&
-               for_columns<T>(in, length,
-                              [&](const T* from, std::int64_t step, std::uint64_t first, std::uint64_t width) {
-                                  index place[most_columns];
-                                  arg_of_columns<Smallest>(from, step, width, length, place);
-                                  for (std::uint64_t c = 0; c < width; ++c) {
-                                      to[first + c] = static_cast<std::uint64_t>(place[c]);
-                                  }
-                              });
-    });
-    if (done) {
-        return;
-    }
-    with_fold_type(fold, [&](auto zero) {
-        using A = decltype(zero);
-        const elements<A> from(in);
-        arg_of_rows<Smallest, A>(
+// Elements that are read in blocks: read(first, count, room).
+template <bool Smallest, class T, class Read>
+void arg_of_blocks(const Read& read, std::uint64_t length, const array& out) {
+    arg_of_rows<Smallest, T>(
+        [&](std::uint64_t s) {
+            return [&read, first = s * length](std::uint64_t k, std::uint64_t count, T* room) {
+                read(first + k, count, room);
+                return room;
+            };
+        },
+        length, out);
+}
+
+template <bool Smallest, class T>
+void arg_extreme_as(const array& in, std::uint64_t length, const array& out) {
+    using index = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+    if (const auto all = rows_of<T>(in, length)) {
+        arg_of_rows<Smallest, T>(
             [&](std::uint64_t s) {
-                return [&from, first = s * length](std::uint64_t k, std::uint64_t count, A* room) {
-                    for (std::uint64_t j = 0; j < count; ++j) {
-                        room[j] = from[first + k + j];
-                    }
-                    return room;
-                };
+                return [from = (*all)(s)](std::uint64_t k, std::uint64_t, T*) { return from + k; };
             },
             length, out);
+        return;
+    }
+    const results<std::uint64_t> to(out);
+    const bool done = length <= std::numeric_limits<std::int32_t>::max() &&
+                      for_columns<T>(in, length, [&](const auto& from, std::uint64_t first, std::uint64_t width) {
+                          index place[most_columns];
+                          arg_of_columns<Smallest>(from, width, length, place);
+                          for (std::uint64_t c = 0; c < width; ++c) {
+                              to[first + c] = static_cast<std::uint64_t>(place[c]);
+                          }
+                      });
+    if (!done) {
+        arg_of_blocks<Smallest, T>(
+            [&](std::uint64_t first, std::uint64_t count, T* room) { read_elements<T>(in, first, count, room); },
+            length, out);
+    }
+}
+
+// The first element that is `wanted` in segments of bool without gaps, else the first one. False for other arrays.
+bool find_truth(bool wanted, const array& in, std::uint64_t length, const array& out) {
+    const auto row = rows_of<std::uint8_t>(in, length);
+    if (in.type != element::boolean || !row) {
+        return false;
+    }
+    const results<std::uint64_t> to(out);
+    for_groups(out.size(), length, [&](std::uint64_t s) {
+        const std::uint8_t* const from = (*row)(s);
+        const auto* const found = static_cast<const std::uint8_t*>(std::memchr(from, wanted ? 1 : 0, length));
+        to[s] = found == nullptr ? 0 : static_cast<std::uint64_t>(found - from);
     });
+    return true;
+}
+
+template <bool Smallest>
+void arg_extreme_of(const array& in, std::uint64_t length, const array& out) {
+    if (find_truth(!Smallest, in, length, out)) {
+        return;
+    }
+    const bool done = with_plain_type(in.type, [&](auto zero) {
+        arg_extreme_as<Smallest, decltype(zero)>(in, length, out);
+        return true;
+    });
+    if (!done) {
+        arg_of_blocks<Smallest, float>(
+            [&](std::uint64_t first, std::uint64_t count, float* room) { read_elements<half>(in, first, count, room); },
+            length, out);
+    }
 }
 
 } // namespace
 
-void arg_extreme(bool smallest, element fold, const array& in, std::uint64_t length, const array& out) {
+void arg_extreme(bool smallest, element /*fold*/, const array& in, std::uint64_t length, const array& out) {
     if (out.size() == 0 || length == 0) {
         return;
     }
     if (smallest) {
-        arg_extreme_of<true>(fold, in, length, out);
+        arg_extreme_of<true>(in, length, out);
     } else {
-        arg_extreme_of<false>(fold, in, length, out);
+        arg_extreme_of<false>(in, length, out);
     }
 }
 
@@ -252,7 +271,7 @@ void min_max(element fold, const array& in, std::uint64_t length, const array& s
     if (smallest.size() == 0 || length == 0) {
         return;
     }
-    const bool done = smallest.size() == 1 && with_common_type(in.type, [&](auto zero) {
+    const bool done = smallest.size() == 1 && with_plain_type(in.type, [&](auto zero) {
                           using T = decltype(zero);
                           const T* const from = in.contiguous<const T>(in.type);
                           if (from != nullptr) {

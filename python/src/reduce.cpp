@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "warpfold/reduce.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
@@ -33,7 +35,7 @@ bool fold_as(element type, const array& in, element result, const array& out, co
 template <class Op>
 bool fold_fast(const array& in, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum>;
-    return with_common_type(in.type, [&](auto zero) {
+    return with_plain_type(in.type, [&](auto zero) {
         using T = decltype(zero);
         if constexpr (std::is_same_v<Op, product> && std::is_integral_v<T>) {
             return false;
@@ -67,7 +69,7 @@ struct is_nonzero {
 // Sums of any numbers in float64.
 bool sum_fast(const array& in, const array& out) {
     const auto to = out.view<double>(element::float64);
-    return to && with_common_type(in.type, [&](auto zero) {
+    return to && with_plain_type(in.type, [&](auto zero) {
                const auto from = in.view<const decltype(zero)>(in.type);
                if (from) {
                    transform_reduce_along(host{}, *from, last_axes(in, out), *to, converted_to<double>{});
@@ -93,15 +95,79 @@ bool product_fast(const array& in, const array& out) {
            });
 }
 
-bool count_fast(const array& in, const array& out) {
-    const auto to = out.view<std::uint64_t>(element::int64);
-    return to && with_common_type(in.type, [&](auto zero) {
-               const auto from = in.view<const decltype(zero)>(in.type);
-               if (from) {
-                   transform_reduce_along(host{}, *from, last_axes(in, out), *to, is_nonzero{});
-               }
-               return from.has_value();
-           });
+// value(s, begin, end) is the value of elements [begin, end) of row s; values of a row are added.
+template <class A, class Value>
+void sum_parts_of_rows(std::uint64_t length, const results<A>& to, std::uint64_t rows, const Value& value) {
+    const std::uint64_t parts = (length + part_size - 1) / part_size;
+    std::vector<A> sums(rows * parts);
+    for_groups(sums.size(), std::min(length, part_size), [&](std::uint64_t unit) {
+        const std::uint64_t s = unit / parts, begin = unit % parts * part_size;
+        sums[unit] = detail::with_widest_vectors([&] { return value(s, begin, std::min(length, begin + part_size)); });
+    });
+    for (std::uint64_t s = 0; s < rows; ++s) {
+        to[s] = std::accumulate(&sums[s * parts], &sums[s * parts] + parts, A{});
+    }
+}
+
+// The number of elements that are not zero. Lanes count in numbers as wide as elements, as far as the narrowest hold it.
+template <class T>
+std::uint64_t count_in_lanes(const T* in, std::uint64_t count) {
+    constexpr std::uint64_t most = 255 * lanes<T>;
+    std::uint64_t total = 0;
+    while (count >= lanes<T>) {
+        const T* const end = in + std::min(most, count / lanes<T> * lanes<T>);
+        count -= static_cast<std::uint64_t>(end - in);
+        flag<T> number[lanes<T>] = {};
+        for (; in != end; in += lanes<T>) {
+            for (std::uint64_t j = 0; j < lanes<T>; ++j) {
+                number[j] = static_cast<flag<T>>(number[j] + (in[j] != T{} ? 1 : 0));
+            }
+        }
+        total = std::accumulate(number, number + lanes<T>, total);
+    }
+    return total + static_cast<std::uint64_t>(std::count_if(in, in + count, is_nonzero{}));
+}
+
+template <class T>
+std::uint64_t count_in_blocks(const array& in, std::uint64_t first, std::uint64_t count) {
+    constexpr std::uint64_t most = 4096 / sizeof(T);
+    T room[most];
+    std::uint64_t total = 0;
+    for (std::uint64_t k = 0; k < count; k += most) {
+        const std::uint64_t number = std::min(most, count - k);
+        read_elements<T>(in, first + k, number, room);
+        total += count_in_lanes(room, number);
+    }
+    return total;
+}
+
+bool count_fast(const array& in, std::uint64_t length, const array& out) {
+    const auto rows = [&](auto zero) {
+        const auto row = rows_of<decltype(zero)>(in, length);
+        if (row) {
+            sum_parts_of_rows(length, results<std::uint64_t>(out), out.size(),
+                              [&](std::uint64_t s, std::uint64_t begin, std::uint64_t end) {
+                                  return count_in_lanes((*row)(s) + begin, end - begin);
+                              });
+        }
+        return row.has_value();
+    };
+    const auto view = [&](auto zero) {
+        const auto from = in.view<const decltype(zero)>(in.type);
+        const auto to = out.view<std::uint64_t>(element::int64);
+        if (from && to) {
+            transform_reduce_along(host{}, *from, last_axes(in, out), *to, is_nonzero{});
+        }
+        return from && to;
+    };
+    const auto blocks = [&](auto zero) {
+        sum_parts_of_rows(length, results<std::uint64_t>(out), out.size(),
+                          [&](std::uint64_t s, std::uint64_t begin, std::uint64_t end) {
+                              return count_in_blocks<decltype(zero)>(in, s * length + begin, end - begin);
+                          });
+        return true;
+    };
+    return with_plain_type(in.type, rows) || with_common_type(in.type, view) || with_plain_type(in.type, blocks);
 }
 
 struct magnitude {
@@ -147,22 +213,20 @@ void reduce_segments(operation op, element fold, const array& in, const bounds& 
     });
 }
 
+// Elements that are not zero.
 struct nonzeros {
     std::uint64_t operator[](std::uint64_t k) const { return from[k] != 0 ? 1 : 0; }
-
-    elements<double> from; // no integer becomes 0 by rounding to double
-};
-
-template <class A>
-struct squares {
-    A operator[](std::uint64_t k) const {
-        const A deviation = from[k] - means[k / length];
-        return from.is_chosen(k) ? deviation * deviation : A{0};
+    void read(std::uint64_t first, std::uint64_t count, std::uint64_t* to) const {
+        constexpr std::uint64_t most = 1024;
+        double values[most];
+        for (std::uint64_t k = 0; k < count; k += most) {
+            const std::uint64_t number = std::min(most, count - k);
+            from.read(first + k, number, values);
+            std::transform(values, values + number, to + k, is_nonzero{});
+        }
     }
 
-    elements<A> from;
-    const A* means;
-    std::uint64_t length;
+    elements<double> from; // no integer becomes 0 by rounding to double
 };
 
 template <class A>
@@ -176,34 +240,48 @@ struct squared_deviation {
     A mean;
 };
 
+template <class A>
+struct squares {
+    A operator[](std::uint64_t k) const {
+        const A deviation = from[k] - means[k / length];
+        return from.is_chosen(k) ? deviation * deviation : A{0};
+    }
+    void read(std::uint64_t first, std::uint64_t count, A* to) const {
+        from.read_all(first, count, to);
+        for (std::uint64_t k = 0; k < count;) {
+            const std::uint64_t s = (first + k) / length, end = std::min(count, (s + 1) * length - first);
+            std::transform(to + k, to + end, to + k, squared_deviation<A>{means[s]});
+            k = end;
+        }
+        from.leave_out(first, count, to, A{0});
+    }
+
+    elements<A> from;
+    const A* means;
+    std::uint64_t length;
+};
+
 // Without conversions of single elements, if the segments allow it.
 template <class T, class A>
 bool deviations_fast(const array& in, std::uint64_t length, const A* means, const array& out) {
     const results<A> to(out);
     if (const auto row = rows_of<T>(in, length)) {
-        const std::uint64_t parts = (length + part_size - 1) / part_size;
-        std::vector<A> sums(out.size() * parts);
-        for_groups(sums.size(), std::min(length, part_size), [&](std::uint64_t unit) {
-            const std::uint64_t s = unit / parts, begin = unit % parts * part_size;
-            sums[unit] = detail::with_widest_vectors([&] {
-                return detail::fold_in_lanes<A>((*row)(s), begin, std::min(length, begin + part_size),
-                                                squared_deviation<A>{means[s]}, sum{});
-            });
+        sum_parts_of_rows(length, to, out.size(), [&](std::uint64_t s, std::uint64_t begin, std::uint64_t end) {
+            return detail::fold_in_lanes<A>((*row)(s), begin, end, squared_deviation<A>{means[s]}, sum{});
         });
-        for (std::uint64_t s = 0; s < out.size(); ++s) {
-            to[s] = std::accumulate(&sums[s * parts], &sums[s * parts] + parts, A{});
-        }
         return true;
     }
     constexpr std::uint64_t together = 1024; // elements that are added one after the other
-    return for_columns<T>(in, length, [&](const T* from, std::int64_t step, std::uint64_t first, std::uint64_t width) {
+    return for_columns<T>(in, length, [&](const auto& from, std::uint64_t first, std::uint64_t width) {
         A mean[most_columns], total[most_columns] = {};
+        T room[most_columns];
         std::copy_n(means + first, width, mean);
         for (std::uint64_t begin = 0; begin < length; begin += together) {
             A part[most_columns] = {};
-            for (std::uint64_t k = begin; k < std::min(length, begin + together); ++k, from += step) {
+            for (std::uint64_t k = begin; k < std::min(length, begin + together); ++k) {
+                const T* const x = from(k, room);
                 for (std::uint64_t c = 0; c < width; ++c) {
-                    part[c] += squared_deviation<A>{mean[c]}(from[c]);
+                    part[c] += squared_deviation<A>{mean[c]}(x[c]);
                 }
             }
             for (std::uint64_t c = 0; c < width; ++c) {
@@ -218,8 +296,15 @@ bool deviations_fast(const array& in, std::uint64_t length, const A* means, cons
 
 template <class A>
 void deviations(const array& in, std::uint64_t length, const array* mask, const A* means, const array& out) {
-    const auto fast = [&](auto zero) { return deviations_fast<decltype(zero)>(in, length, means, out); };
-    if (mask != nullptr || !with_common_type(in.type, fast)) {
+    const auto fast = [&](auto zero) {
+        using T = decltype(zero);
+        if constexpr (std::is_same_v<A, double> || std::is_same_v<A, T>) {
+            return deviations_fast<T>(in, length, means, out);
+        } else {
+            return false; // rare
+        }
+    };
+    if (mask != nullptr || !with_plain_type(in.type, fast)) {
         segmented_reduce(host{}, squares<A>{elements<A>(in, mask), means, length}, equal_segments{length}, out.size(),
                          results<A>(out));
     }
@@ -241,7 +326,7 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
 }
 
 void count_nonzero(const array& in, std::uint64_t length, const array* mask, const array& out) {
-    if (out.size() != 0 && !(mask == nullptr && count_fast(in, out))) {
+    if (out.size() != 0 && !(mask == nullptr && length != 0 && count_fast(in, length, out))) {
         segmented_reduce(host{}, nonzeros{elements<double>(in, mask)}, equal_segments{length}, out.size(),
                          results<std::uint64_t>(out));
     }

@@ -40,7 +40,7 @@ bool scan_as(const array& in, std::uint64_t length, const array& out, const Op& 
 template <class Op>
 bool scan_fast(const array& in, std::uint64_t length, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum> || std::is_same_v<Op, product>;
-    return with_common_type(in.type, [&](auto zero) {
+    return with_plain_type(in.type, [&](auto zero) {
         using T = decltype(zero);
         if constexpr (widens && std::is_integral_v<T>) {
             return (out.type == element::int64 || out.type == element::uint64) &&

@@ -71,7 +71,8 @@ def is_complex(x: Any) -> bool:
         except ValueError:  # rows of several lengths, which the call reports
             return False
     dtype = getattr(x, "dtype", type(x).__name__)
-    return getattr(dtype, "kind", "") == "c" or "complex" in str(dtype)  # PyTorch's types have no kind
+    kind = getattr(dtype, "kind", None)  # PyTorch's types have none
+    return "complex" in str(dtype) if kind is None else bool(kind == "c")
 
 
 __all__ = ["Complex", "is_complex"]

@@ -73,6 +73,8 @@ def _shape_of_dots(name: str, left: tuple[int, ...], right: tuple[int, ...], axi
     """The shape of the results of arrays of these shapes, which have the axis last."""
     if left[-1] != right[-1]:
         raise ValueError(f"{name}: a has {left[-1]} elements along axis {axis}, and b {right[-1]}")
+    if left == right:
+        return left[:-1]
     try:
         return np.broadcast_shapes(left[:-1], right[:-1])
     except ValueError:
@@ -135,7 +137,7 @@ def _dot(name: str, a: Any, b: Any, axis: int, out: Any) -> Any:
         left, right = (axes_last(x, (one_axis(axis, x.ndim),)) for x in (left, right))
         shape = _shape_of_dots(name, left.shape, right.shape, axis)
         target = call.results(out, shape, dtype)
-        left, right = (call.broadcast(x, (*shape, x.shape[-1])) for x in (left, right))
+        left, right = (x if x.shape[:-1] == shape else call.broadcast(x, (*shape, x.shape[-1])) for x in (left, right))
         call.engine.exact_dot(left, right, target.array)
         return target.finish()
 

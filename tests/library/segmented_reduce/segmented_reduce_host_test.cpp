@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -200,6 +201,42 @@ TEST(SegmentedOnHost, EqualSegments) {
         std::vector<double> got(segments, 99.0);
         segmented_reduce(host{2}, data.data(), equal_segments{length}, segments, got.data());
         EXPECT_EQ(got, tests::expected_of_segments<double>(data, offsets, sum{}, 0.0)) << length;
+    }
+}
+
+// Elements that come in blocks.
+struct blocks {
+    int operator[](std::uint64_t) const { throw std::logic_error("elements are read one by one"); }
+    void read(std::uint64_t first, std::uint64_t count, int* to) const {
+        if (first + count > data->size()) {
+            throw std::logic_error("elements outside are read");
+        }
+        std::copy_n(data->begin() + static_cast<std::ptrdiff_t>(first), count, to);
+    }
+
+    const std::vector<int>* data;
+};
+
+TEST(SegmentedOnHost, InputsInBlocks) {
+    for (const auto& one : tests::segment_cases(200000)) {
+        const auto data = tests::small_numbers<int>(one.offsets.back(), 5);
+        const std::uint64_t segments = one.offsets.size() - 1;
+        const auto sums = tests::expected_of_segments<std::int64_t>(data, one.offsets, sum{}, std::int64_t{});
+        for (const unsigned threads : {1u, 3u}) {
+            std::vector<std::int64_t> got(segments, 99);
+            segmented_reduce(host{threads}, blocks{&data}, one.offsets.data(), segments, got.data());
+            EXPECT_EQ(got, sums) << one.name << ", " << threads << " threads";
+        }
+    }
+    const std::vector<int> data(100000, 1);
+    std::vector<std::int64_t> out(5);
+    for (const auto& offsets : {std::vector<std::uint64_t>{0, 70000, 40000, 100000},
+                                {0, 90000, 100000, 20, 100000},
+                                {9, 8},
+                                {0, 10, 5, 80000},
+                                {5, ~std::uint64_t{0}, 100000}}) {
+        EXPECT_THROW(segmented_reduce(host{}, blocks{&data}, offsets.data(), offsets.size() - 1, out.data()),
+                     invalid_argument);
     }
 }
 

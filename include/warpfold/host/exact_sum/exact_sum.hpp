@@ -13,6 +13,7 @@
 #include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
+#include "warpfold/host/core/block_input.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/exact_sum/chunk.hpp"
 #include "warpfold/host/exact_sum/products.hpp"
@@ -34,8 +35,12 @@ const T* chunk_of(const In& in, std::uint64_t begin, unsigned n, unsigned rounde
             return in + begin;
         }
     }
-    for (unsigned k = 0; k < n; ++k) {
-        buffer[k] = in[begin + k];
+    if constexpr (reads_blocks<In> && std::is_same_v<element_t<In>, T>) {
+        in.read(begin, n, buffer);
+    } else {
+        for (unsigned k = 0; k < n; ++k) {
+            buffer[k] = in[begin + k];
+        }
     }
     std::fill(buffer + n, buffer + rounded_up, T(0));
     return buffer;

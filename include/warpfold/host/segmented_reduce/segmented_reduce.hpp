@@ -17,6 +17,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/error.hpp"
+#include "warpfold/host/core/block_input.hpp"
 #include "warpfold/host/core/non_temporal_store.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/reduce/reduce.hpp"
@@ -136,13 +137,12 @@ struct segmented_engine<host> {
                 throw invalid_argument(std::string("warpfold: ") + call + ": the first offset is negative");
             }
         }
-        const auto at = [&](std::uint64_t s) { return static_cast<std::uint64_t>(offsets[s]); };
-        const std::uint64_t base = at(0);
-        if (at(segments) < base) {
+        const auto base = static_cast<std::uint64_t>(offsets[0]), last = static_cast<std::uint64_t>(offsets[segments]);
+        if (last < base) {
             throw decreasing(call, segments);
         }
-        detail::check_array(in, at(segments) - base, call);
-        const std::uint64_t total = at(segments) - base + segments;
+        detail::check_array(in, last - base, call);
+        const std::uint64_t total = last - base + segments;
         const std::uint64_t pieces = (total + host_chunk - 1) / host_chunk;
         struct open_ends {
             A head;                // of the first segment that ends in the piece
@@ -157,25 +157,20 @@ struct segmented_engine<host> {
         }
         const bool non_temporal = elsewhere && segments * sizeof(R) >= least_non_temporal_bytes;
         const std::unique_ptr<open_ends[]> of_piece(new open_ends[pieces]);
-        parallel_for(on.threads, pieces, [&](std::uint64_t piece) {
-            const std::uint64_t begin = piece * host_chunk, end = std::min(total, begin + host_chunk);
-            const std::uint64_t first = ends_before_near(offsets, begin, segments, total);
-            const std::uint64_t behind =
-                end == total ? segments : ends_before(offsets, end, first, std::min(segments, first + host_chunk));
-            open_ends& mine = of_piece[piece];
-            mine = {Op::template identity<A>(), Op::template identity<A>(), first, behind};
-            std::uint64_t k = base + begin - first;
-            const std::uint64_t limit = base + (total - segments);
-            if (begin < first || k > limit) { // a search in decreasing offsets can end anywhere
-                throw decreasing(call, first);
-            }
+        // The segments of a piece, from element `k` on, and what it leaves open, up to element `stop`. Element k of `values` is
+        // element `shift` + k of the input; there are `limit`.
+        const auto fold_piece = [&](const auto& values, std::uint64_t shift, std::uint64_t k, std::uint64_t stop,
+                                    std::uint64_t limit, open_ends& mine) {
+            using Values = std::remove_cvref_t<decltype(values)>;
+            const auto at = [&](std::uint64_t s) { return static_cast<std::uint64_t>(offsets[s]) - shift; };
+            const std::uint64_t first = mine.segment, behind = mine.behind;
             const auto next = [&](std::uint64_t s) {
                 const std::uint64_t from = k;
                 k = at(s + 1);
                 if (k - from > limit - from) { // also true if k < from
                     throw decreasing(call, s + 1);
                 }
-                return fold_segment<A>(in, from, k, map, op);
+                return fold_segment<A>(values, from, k, map, op);
             };
             if (first < behind) {
                 mine.head = next(first);
@@ -183,8 +178,8 @@ struct segmented_engine<host> {
             segment_results<Out, R> results(out, first + 1, non_temporal);
             with_widest_vectors([&] {
                 for (std::uint64_t s = first + 1; s < behind;) {
-                    if (at(s + 1) - k <= segment_sums<A, In, Map, Op>::longest) {
-                        fold_short<A, R>(in, at, s, behind, k, limit, map, op, result, results);
+                    if (at(s + 1) - k <= segment_sums<A, Values, Map, Op>::longest) {
+                        fold_short<A, R>(values, at, s, behind, k, limit, map, op, result, results);
                     }
                     if (s < behind) {
                         const R one[1] = {result(next(s))};
@@ -195,11 +190,33 @@ struct segmented_engine<host> {
             });
             results.flush();
             non_temporal_fence();
-            const std::uint64_t stop = base + end - behind;
             if (stop < k || stop > limit) {
                 throw decreasing(call, behind);
             }
-            mine.open = fold_segment<A>(in, k, stop, map, op);
+            mine.open = fold_segment<A>(values, k, stop, map, op);
+        };
+        parallel_for(on.threads, pieces, [&](std::uint64_t piece) {
+            const std::uint64_t begin = piece * host_chunk, end = std::min(total, begin + host_chunk);
+            const std::uint64_t first = ends_before_near(offsets, begin, segments, total);
+            const std::uint64_t behind =
+                end == total ? segments : ends_before(offsets, end, first, std::min(segments, first + host_chunk));
+            open_ends& mine = of_piece[piece];
+            mine = {Op::template identity<A>(), Op::template identity<A>(), first, behind};
+            const std::uint64_t start = base + begin - first, stop = base + end - behind;
+            if (begin < first || start > last) { // a search in decreasing offsets can end anywhere
+                throw decreasing(call, first);
+            }
+            if constexpr (reads_blocks<In> && std::is_same_v<Map, identity_map>) {
+                if (stop < start || stop > last) {
+                    throw decreasing(call, behind);
+                }
+                const std::uint64_t count = stop - start;
+                const std::unique_ptr<element_t<In>[]> block(new element_t<In>[count]);
+                in.read(start, count, block.get());
+                fold_piece(static_cast<const element_t<In>*>(block.get()), start, 0, count, count, mine);
+            } else {
+                fold_piece(in, 0, start, stop, last, mine);
+            }
         });
         A open = Op::template identity<A>();
         for (std::uint64_t piece = 0; piece < pieces; ++piece) {
