@@ -37,8 +37,10 @@ HOST_REASONS = {
     "correlate_channels": "PyTorch has oneDNN's products of matrices; ours is a correlation for each pair of channels.",
     "exact_dot": EXACT, "exact_mean": EXACT, "exact_norm": EXACT, "exact_sum": EXACT, "exact_var": EXACT,
     "norm": "Squares are added in float64, such that nothing overflows.",
+    "run_length_encode": "Room for as many runs as elements, of which the used part is copied.",
     "segment_max": "Extremes of short segments keep NaN, element by element.",
-    "segment_min": "As `segment_max`."}
+    "segment_min": "As `segment_max`.",
+    "unique_consecutive": "As `run_length_encode`."}
 SHORT = "The time of the call: [decision 80](../decisions/0080-whole-arrays-on-the-host.md)."
 
 # Of rows that are behind, by function: from profiles of the host's time (decision 34) and of launches.
