@@ -38,6 +38,7 @@ std::string content(const std::string& path) {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
     std::vector<char*> all;
+    all.reserve(texts.size() + 1);
     for (std::string& text : texts) {
         all.push_back(text.data());
     }
@@ -96,7 +97,7 @@ std::string wait_for(pid_t child) {
 // Of the toolkit that compiled this, if it is still there, or of PATH.
 std::string tool(const std::string& name) {
 #ifdef WARPFOLD_TOOLKIT
-    if (const std::string path = std::string(WARPFOLD_TOOLKIT) + "/" + name; ::access(path.c_str(), X_OK) == 0) {
+    if (std::string path = std::string(WARPFOLD_TOOLKIT) + "/" + name; ::access(path.c_str(), X_OK) == 0) {
         return path;
     }
 #endif
@@ -109,7 +110,8 @@ std::string command_path(const std::string& command) {
     const char* const all = std::getenv("PATH");
     std::istringstream folders(all == nullptr ? "" : all);
     for (std::string folder; std::getline(folders, folder, ':');) {
-        const std::string path = folder + "/" + command;
+        std::string path = folder;
+        path.append("/").append(command);
         if (!folder.empty() && ::access(path.c_str(), X_OK) == 0) {
             return path;
         }

@@ -199,7 +199,7 @@ constexpr std::string_view move_ptx = R"(.version 8.0
     }
     static const warpfold::report::passing_folder folder("softgpu-cards");
     const auto stored = [&] {
-        const std::string path = folder.path() + "/" + card["key"].get<std::string>() + ".json";
+        std::string path = folder.path() + "/" + card["key"].get<std::string>() + ".json";
         std::ofstream(path) << card;
         return path;
     };
