@@ -95,6 +95,21 @@ def test_where(dtype, steps, axis):
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
+def test_scans(dtype, steps, axis):
+    array = steps(numbers(dtype))
+    for name, ufunc in (("cummin", np.minimum), ("cummax", np.maximum)):
+        elements = array.reshape(-1) if axis is None else array
+        assert_same(getattr(wf, name)(array, axis), ufunc.accumulate(elements, axis=axis or 0))
+    if dtype.kind != "f":
+        assert_same(*both("cumsum", array, axis=axis))
+        assert_same(*both("cumprod", array, axis=axis))
+        assert_same(wf.scan(array, axis=axis, reverse=True),
+                    np.flip(np.flip(array.reshape(-1) if axis is None else array, axis).cumsum(axis or 0), axis))
+    else:
+        assert_close(wf.cumsum(array, axis), wide(array).cumsum(axis))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("float_type", ["float16", "float32", "float64"])
 def test_places_of_nan(float_type, steps, axis):
     array = numbers(np.dtype(float_type))
