@@ -64,14 +64,15 @@ bool is_same(const matrix_shape& a, const matrix_shape& b) {
            a.is_sparse == b.is_sparse && std::ranges::equal(a.type, b.type) && std::ranges::equal(a.by_rows, b.by_rows);
 }
 
-// Plans of fragments. Instructions keep their numbers, so entries stay where they are.
+// Plans of fragments. Instructions keep their numbers, so entries stay where they are. These plans and those of matrices are never
+// destroyed: kernels may still run while the process ends.
 struct fragment_plans {
     std::mutex mutex;
     std::array<fragment_plan, 256> all;
     std::uint32_t count = 0;
 };
 fragment_plans& known_fragments() {
-    static fragment_plans plans;
+    static fragment_plans& plans = *new fragment_plans;
     return plans;
 }
 
@@ -110,7 +111,7 @@ element_position position_of(const matrix_shape& s, fragment f, unsigned r, unsi
 
 const matrix_plan* plan_of(const matrix_shape& s) {
     static std::mutex mutex;
-    static std::deque<matrix_plan> plans;
+    static std::deque<matrix_plan>& plans = *new std::deque<matrix_plan>;
     const std::scoped_lock lock(mutex);
     for (const matrix_plan& known : plans) {
         if (is_same(known.shape, s)) {

@@ -9,9 +9,10 @@ namespace softgpu::machine {
 
 namespace {
 
+// Never destroyed: kernels may still run while the process ends.
 const std::unordered_map<std::string_view, special>& special_registers() {
     using k = special::kind;
-    static const std::unordered_map<std::string_view, special> table = {
+    static const auto& table = *new const std::unordered_map<std::string_view, special>{
         {"%tid.x", {k::by_warp, unsigned(per_warp::tid_x)}},
         {"%tid.y", {k::by_warp, unsigned(per_warp::tid_y)}},
         {"%tid.z", {k::by_warp, unsigned(per_warp::tid_z)}},

@@ -2,6 +2,8 @@
 # Programs as other projects build them: kernels before main and in other threads, in several translation units, in a
 # library that is loaded and closed, and compiled with other options.
 warpfold_cuda_program(program_early SOURCES builds/early.cu)
+warpfold_cuda_program(program_after_main SOURCES builds/after_main.cu)
+program_test(program.after_main after_main "" MALLOC_PERTURB_=165) # what is in freed memory changes
 warpfold_cuda_program(program_units SOURCES builds/units_a.cu builds/units_b.cu)
 warpfold_cuda_library(program_plugin SOURCES builds/plugin.cu)
 warpfold_cuda_program(program_plugin_host SOURCES builds/plugin_host.cu)
