@@ -99,12 +99,14 @@ class Call(abc.ABC):
     array : its first argument, where the call computes
     engine : the extension module's functions
     is_on_host : whether the call computes on the host
+    package : what the extension module reads and makes arrays of the package by, if it does that for it
     """
 
     name: str
     array: Array
     engine: Any
     is_on_host: bool
+    package: Any = None
 
     def __enter__(self) -> Call:
         return self

@@ -13,6 +13,7 @@ import pytest
 import gpu_check
 import warpfold as wf
 from device_values import RUNTIME, ByDLPack, DeviceValues, check
+from gpu_cases import has_nvrtc
 from support import NAMES, assert_same, outcome, tolerance_of
 
 pytestmark = pytest.mark.skipif(os.environ.get("WARPFOLD_DEVICE") != "softgpu", reason="needs the software GPU")
@@ -76,33 +77,36 @@ class Tensor(PackageArray):
 
 
 class Array(PackageArray):
-    """Like an array of CuPy."""
+    """Like an array of CuPy: of values, or new, of a shape and type."""
 
-    def __init__(self, values):
-        super().__init__(values)
-        self.data = types.SimpleNamespace(ptr=self.host.ctypes.data, device_id=0)
+    def __init__(self, values, dtype=None):
+        super().__init__(values if dtype is None else np.full(values, 99, dtype))
 
+    @property
+    def data(self):
+        return types.SimpleNamespace(ptr=self.host.ctypes.data, device_id=0)
 
-class Device:
-    entered = 0
+    @property
+    def flags(self):
+        return types.SimpleNamespace(c_contiguous=bool(self.host.flags.c_contiguous))
 
-    def __init__(self, number):
-        assert number == 0
-
-    def __enter__(self):
-        Device.entered += 1
-
-    def __exit__(self, *_):
-        Device.entered -= 1
+    @property
+    def ndim(self):
+        return self.host.ndim
 
 
 @pytest.fixture
-def torch(monkeypatch, stream, request):
+def fresh_packages(request):
+    """The stand-ins of other tests are forgotten, and later those of this one."""
     kinds = importlib.import_module("warpfold._on_gpu.kinds")
-    for cached in (kinds.torch_stream, kinds.torch_tensors):
-        cached.cache_clear()
-        request.addfinalizer(cached.cache_clear)
+    for forget in (kinds.torch_stream.cache_clear, kinds.torch_tensors.cache_clear, kinds.cupy_arrays.cache_clear):
+        forget()
+        request.addfinalizer(forget)
     request.addfinalizer(lambda: wf._calls._whole_arrays.clear())
+
+
+@pytest.fixture
+def torch(monkeypatch, stream, fresh_packages):
     module = types.ModuleType("torch")
     module.Tensor = Tensor
     module.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=stream))
@@ -130,18 +134,14 @@ def torch_of_compile(torch, stream, monkeypatch):
 
 
 @pytest.fixture
-def cupy(monkeypatch, stream):
-    def empty(shape, dtype):
-        assert Device.entered == 0  # the device is current
-        return Array(np.full(shape, 99, dtype))
-
+def cupy(monkeypatch, stream, fresh_packages):
     def current_stream(device):
         assert device == 0
         return types.SimpleNamespace(ptr=stream)
 
     module = types.ModuleType("cupy")
     module.ndarray = Array
-    module.empty, module.cuda = empty, types.SimpleNamespace(get_current_stream=current_stream, Device=Device)
+    module.cuda = types.SimpleNamespace(get_current_stream=current_stream)  # no Device: that of the input is current
     monkeypatch.setitem(sys.modules, "cupy", module)
     return Array
 
@@ -240,12 +240,14 @@ def test_results_of_unknown_number(request, package, each):
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (1025,), (3, 5, 7), (0, 3)])
-def test_functions_of_whole_tensors(torch, dtype, shape, monkeypatch):
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+def test_functions_of_whole_arrays(request, package, dtype, shape, monkeypatch):
     """They are computed by one call of the extension module, with the results and errors of the functions in Python."""
+    kind = request.getfixturevalue(package)
     numbers = np.random.default_rng(len(shape)).integers(0 if dtype in ("bool", "uint8") else -3, 2 if dtype == "bool" else 4, shape)
-    x = torch(numbers.astype(dtype))
-    wf.sum(x, out=torch(np.zeros((), dtype)))  # the first tensor on a GPU
-    assert torch in wf._calls._whole_arrays
+    x = kind(numbers.astype(dtype))
+    wf.sum(x, out=kind(np.zeros((), dtype)))  # the first array on a GPU
+    assert kind in wf._calls._whole_arrays
     call = wf._calls._gpu_calls()
     for name in wf._calls.WHOLE:
         function = getattr(wf, name)
@@ -262,19 +264,86 @@ def test_functions_of_whole_tensors(torch, dtype, shape, monkeypatch):
             assert ours is theirs
             continue
         for one, other in zip(ours, theirs) if isinstance(ours, tuple) else [(ours, theirs)]:
-            assert isinstance(one, torch)
+            assert isinstance(one, kind)
             # A variance of all elements is folded in another order.
             assert_same(one.done(), other.done(), tolerance_of(np.dtype(dtype)) if name == "var" else 0)
 
 
-def test_tensors_that_are_computed_in_python(torch):
-    x = torch(np.arange(12.0).reshape(3, 4))
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+def test_arrays_that_are_computed_in_python(request, package):
+    kind = request.getfixturevalue(package)
+    x = kind(np.arange(12.0).reshape(3, 4))
     wf.sum(x)
     assert wf.sum(x.view(lambda y: y[:, ::2])).done() == 30
     assert wf.argmax(x.view(lambda y: y.T)).done() == 11
     with pytest.warns(RuntimeWarning, match="empty slice") as warned:
-        wf.mean(torch(np.empty(0, np.float32)))
+        wf.mean(kind(np.empty(0, np.float32)))
     assert warned[0].filename == __file__
+
+
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+def test_operations_are_one_call_from_the_second_one_on(request, package, monkeypatch):
+    if not has_nvrtc():
+        pytest.skip("needs NVRTC")
+    kind = request.getfixturevalue(package)
+    numbers = np.random.default_rng(4).integers(-9, 9, (300, 7)).astype(np.float32)
+    a, b = kind(numbers), kind(numbers[::-1].copy())
+    root = wf.op("sqrt(a * a + b)")
+    with np.errstate(invalid="ignore"):
+        expected = np.sqrt(numbers * numbers + b.host)
+    calls = {None: lambda x, y: root(x, y), **{op: lambda x, y, op=op: root.reduce(x, y, op=op) for op in ("sum", "prod", "min", "max")}}
+    in_python = {op: call(a, b).done() for op, call in calls.items()}
+    np.testing.assert_allclose(in_python[None], expected, rtol=1e-6)
+    with monkeypatch.context() as patch:
+        patch.setattr(wf._calls, "_gpu_calls", lambda: pytest.fail("computed in Python"))
+        for op, call in calls.items():
+            found = call(a, b)
+            assert isinstance(found, kind)
+            assert_same(found.done(), in_python[op])
+    # Others are computed in Python: with gaps, of shapes that broadcast, of other types, on the host, none.
+    for x, y in ((a[:, ::2], b[:, ::2]), (a, b[:1]), (a, kind(b.host.astype(np.float64))), (a, b.host), (a, 2.0)):
+        other = y.host if isinstance(y, kind) else y
+        with np.errstate(invalid="ignore"):
+            expected = np.sqrt(x.host * x.host + other)
+        for _ in range(2):
+            np.testing.assert_allclose(root(x, y).done(), expected, rtol=1e-6)
+    assert root(kind(np.empty((0, 3), np.float32)), kind(np.empty((0, 3), np.float32))).shape == (0, 3)
+    with pytest.raises(TypeError, match="got 1 arrays"):
+        root(a)
+
+
+def test_calls_wait_for_operands_on_other_streams(torch, cupy, stream, monkeypatch):
+    """Each package has a current stream of its own."""
+    module, waits = wf._devices.gpu_module(), []
+    monkeypatch.setattr(module, "wait_for", lambda place, other: waits.append((place, other)))
+    key, value = cupy(np.array([1, 1, 2])), torch(np.array([1.0, 2, 3]))
+    assert wf.reduce_by_key(key, value)[1].done().tolist() == [3, 3]
+    assert not waits
+    monkeypatch.setattr(sys.modules["cupy"].cuda, "get_current_stream", lambda device: types.SimpleNamespace(ptr=0))
+    importlib.import_module("warpfold._on_gpu.kinds").cupy_arrays.cache_clear()
+    assert wf.reduce_by_key(key, value)[1].done().tolist() == [3, 3]
+    assert waits == [((0, 0), stream)]
+
+
+def test_arrays_of_cupy_are_made_on_the_device_of_the_input(cupy, monkeypatch):
+    class Device:
+        entered = []
+
+        def __init__(self, number):
+            self.number = number
+
+        def __enter__(self):
+            Device.entered.append(self.number)
+
+        def __exit__(self, *_):
+            Device.entered.append("left")
+
+    sys.modules["cupy"].cuda.Device = Device
+    x = cupy(np.arange(5))
+    assert wf.sum(x).done() == 10 and not Device.entered
+    monkeypatch.setattr(cupy, "data", property(lambda self: types.SimpleNamespace(ptr=self.host.ctypes.data, device_id=1)))
+    importlib.import_module("warpfold._on_gpu.kinds").cupy_arrays().make((3,), np.dtype(np.int32), (1, 0))
+    assert Device.entered == [1, "left"]
 
 
 def test_tensors_are_made_on_the_device_of_the_input(torch_of_compile, monkeypatch):

@@ -55,9 +55,9 @@ def call():
     """call(name, tensor): the result, or None for what Python computes."""
     from warpfold import _gpu  # pylint: disable=import-outside-toplevel
 
-    tensors = _gpu.Tensors(tuple(TYPES), STRIDED, lambda device: 0,
+    tensors = _gpu.Tensors(Tensor, tuple(TYPES), STRIDED, lambda device: 0,
                            lambda shape, dtype, device: Tensor(DeviceValues(np.full(shape, 77, dtype))), None, None)
-    whole = _gpu.WholeArrays(Tensor, tensors)
+    whole = _gpu.WholeArrays(tensors)
     return lambda name, tensor, axis=None: whole.call(wf._calls.WHOLE.index(name), tensor, axis)
 
 

@@ -55,6 +55,7 @@ class GpuCall(Call):
             self.kind = host_kind()
             self.array = self.uploaded(self.host_source.array)
         self.place = self.kind.place
+        self.package = self.kind.package
 
     def __exit__(self, *_: object) -> None:
         for room in self._rooms:
@@ -63,7 +64,7 @@ class GpuCall(Call):
     def empty(self, shape: Sequence[int], dtype: Any) -> DeviceArray:
         chosen: np.dtype[Any] = np.dtype(dtype)
         size = math.prod(shape) * chosen.itemsize
-        if size > POOL_KEEPS and self.kind.has_allocator:
+        if size > POOL_KEEPS and self.package is not None:
             array = self.kind.make((size,), BYTES)[1]
             self._kept.append(array)
             return DeviceArray(array.address, chosen, shape, None, self.kind.place, array)

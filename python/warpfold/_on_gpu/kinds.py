@@ -72,39 +72,63 @@ def torch_stream() -> Callable[[int], int]:
 
 
 @functools.cache
-def torch_tensors() -> _gpu.Tensors:
+def torch_tensors() -> _gpu.Package:
     """What reads and makes PyTorch's tensors. On the current device they are made as by code that torch.compile generates,
     where PyTorch has this function: that takes a third of the time of torch.empty."""
     torch: Any = sys.modules["torch"]
     inner = getattr(torch, "_C", None)
     empty_here = getattr(getattr(getattr(inner, "_dynamo", None), "guards", None), "_empty_strided_cuda", None)
     get_device = getattr(inner, "_cuda_getDevice", None)
-    tensors = _gpu.Tensors(tuple(getattr(torch, dtype.name, None) for dtype in TYPES), torch.strided, torch_stream(), torch.empty,
-                           *((empty_here, get_device) if empty_here and get_device else (None, None)))
-    add_whole_arrays(torch.Tensor, _gpu.WholeArrays(torch.Tensor, tensors).call)
+    tensors = _gpu.Tensors(torch.Tensor, tuple(getattr(torch, dtype.name, None) for dtype in TYPES), torch.strided, torch_stream(),
+                           torch.empty, *((empty_here, get_device) if empty_here and get_device else (None, None)))
+    add_whole_arrays(torch.Tensor, _gpu.WholeArrays(tensors).call)
     return tensors
+
+
+@functools.cache
+def cupy_arrays() -> _gpu.Package:
+    """What reads and makes CuPy's arrays."""
+    cupy: Any = sys.modules["cupy"]
+
+    def elsewhere(shape: tuple[int, ...], dtype: Any, device: int) -> Any:
+        with cupy.cuda.Device(device):
+            return cupy.ndarray(shape, dtype)
+
+    arrays = _gpu.CuPyArrays(cupy.ndarray, elsewhere, cupy.cuda.get_current_stream)
+    add_whole_arrays(cupy.ndarray, _gpu.WholeArrays(arrays).call)
+    return arrays
+
+
+def _in_order_of(place: Place | None, array: DeviceArray) -> DeviceArray:
+    """The array for a call on a place, whose stream waits for what is on the array's own."""
+    if place is None or array.place == place:
+        return array
+    if array.device == place[0]:
+        _gpu.wait_for(place, array.stream)
+    return DeviceArray(array.address, array.dtype, array.shape, array.strides, place, array)
 
 
 def read_torch(tensor: Any, place: Place | None, call: str, name: str) -> DeviceArray:
     """A tensor on a GPU. What is said of it at fault is what its interface says."""
-    found: DeviceArray | None = torch_tensors().read(tensor, place)
+    found: DeviceArray | None = torch_tensors().read(tensor)
     if found is not None:
-        return found
+        return _in_order_of(place, found)
     if not tensor.requires_grad and tensor.layout is sys.modules["torch"].strided and tensor.is_neg():
         return read_torch(tensor.resolve_neg(), place, call, name)
     device = tensor.device.index
     return read_interface(tensor, place or (device, torch_stream()(device)), call, name)
 
 
-def read_cupy(array: Any, place: Place, call: str, name: str) -> DeviceArray:
-    check_dtype(array.dtype, call, name)
-    return DeviceArray(array.data.ptr, array.dtype, array.shape, array.strides, place, array)
+def read_cupy(array: Any, place: Place | None, call: str, name: str) -> DeviceArray:
+    found: DeviceArray | None = cupy_arrays().read(array)
+    return read_interface(array, place, call, name) if found is None else _in_order_of(place, found)
 
 
 def read_device(x: Any, place: Place | None, call: str, name: str) -> DeviceArray:
     """An array in device memory, in place."""
-    if package_of(x) == "torch":
-        return read_torch(x, place, call, name)
+    package = package_of(x)
+    if package in ("torch", "cupy"):
+        return (read_torch if package == "torch" else read_cupy)(x, place, call, name)
     if hasattr(x, "__cuda_array_interface__"):
         return read_interface(x, place, call, name)
     return read_dlpack(x, place, call, name)
@@ -115,12 +139,12 @@ class Kind:
 
     Attributes
     ----------
-    has_allocator : whether `make` takes memory of the package, which gets it back, in the order of its stream, when no one has the
+    package : what `make` takes arrays from, if it does; the package gets their memory back, in the order of its stream, when no one has the
         array any more
     """
 
     __slots__ = ("hand_back", "place")
-    has_allocator = False
+    package: _gpu.Package | None = None
 
     def __init__(self, place: Place, hand_back: Callable[[Any], Any] | None = None) -> None:
         self.place = place
@@ -133,34 +157,18 @@ class Kind:
         return array, array
 
 
-class TorchKind(Kind):
-    """Tensors, on PyTorch's current stream of their device."""
+class PackageKind(Kind):
+    """Arrays of PyTorch or CuPy, on its current stream of their device."""
 
-    __slots__ = ("_device",)
-    has_allocator = True
+    __slots__ = ("package",)
+    package: _gpu.Package
 
-    def __init__(self, place: Place, device: Any) -> None:
+    def __init__(self, place: Place, package: _gpu.Package) -> None:
         super().__init__(place)
-        self._device = device
+        self.package = package
 
     def make(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
-        return torch_tensors().make(shape, dtype, self.place, self._device)
-
-
-class CuPyKind(Kind):
-    """CuPy's arrays, on its current stream of their device."""
-
-    __slots__ = ()
-    has_allocator = True
-
-    def make(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Any, DeviceArray]:
-        cupy: Any = sys.modules["cupy"]
-        if _gpu.current_device() == self.place[0]:
-            array = cupy.empty(shape, dtype)
-        else:
-            with cupy.cuda.Device(self.place[0]):
-                array = cupy.empty(shape, dtype)
-        return array, DeviceArray(array.data.ptr, dtype, shape, None, self.place, array)
+        return self.package.make(shape, dtype, self.place)
 
 
 def _maker_of(x: Any) -> Callable[[Any], Any] | None:
@@ -175,11 +183,10 @@ def kind_of(x: Any, call: str, name: str) -> tuple[Kind, DeviceArray]:
     package = package_of(x)
     if package == "torch":
         array = read_torch(x, None, call, name)
-        return TorchKind(array.place, x.device), array
+        return PackageKind(array.place, torch_tensors()), array
     if package == "cupy":
-        device = x.data.device_id
-        place = device, sys.modules["cupy"].cuda.get_current_stream(device).ptr
-        return CuPyKind(place), read_cupy(x, place, call, name)
+        array = read_cupy(x, None, call, name)
+        return PackageKind(array.place, cupy_arrays()), array
     array = x if isinstance(x, DeviceArray) else read_device(x, None, call, name)
     return Kind(array.place, None if package else _maker_of(x)), array
 

@@ -23,26 +23,27 @@ struct {
     PyObject* array_class = nullptr;
 } known; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-nb::handle dtype_of(element type) { return known.dtypes[static_cast<std::size_t>(type)]; }
-
 } // namespace
 
+nb::handle dtype_of(element type) { return known.dtypes[static_cast<std::size_t>(type)]; }
+
+std::optional<element> type_of_own(nb::handle dtype) {
+    const auto found = std::find(known.dtypes.begin(), known.dtypes.end(), dtype.ptr());
+    return found == known.dtypes.end() ? std::nullopt
+                                       : std::optional(static_cast<element>(found - known.dtypes.begin()));
+}
+
 element type_of(nb::handle dtype) {
-    const auto same = [&](nb::handle one) {
-        return std::find(known.dtypes.begin(), known.dtypes.end(), one.ptr()) - known.dtypes.begin();
-    };
-    std::size_t which = static_cast<std::size_t>(same(dtype));
-    if (which == element_types) {
-        const nb::object found = nb::module_::import_("numpy").attr("dtype")(dtype);
-        which = 0;
-        while (which != element_types && !found.equal(nb::handle(known.dtypes[which]))) {
-            ++which;
-        }
-        if (which == element_types) {
-            throw nb::type_error("warpfold: an array in device memory has a type that the package does not take");
+    if (const auto own = type_of_own(dtype)) {
+        return *own;
+    }
+    const nb::object found = nb::module_::import_("numpy").attr("dtype")(dtype);
+    for (std::size_t which = 0; which < element_types; ++which) {
+        if (found.equal(nb::handle(known.dtypes[which]))) {
+            return static_cast<element>(which);
         }
     }
-    return static_cast<element>(which);
+    throw nb::type_error("warpfold: an array in device memory has a type that the package does not take");
 }
 
 namespace {
@@ -68,6 +69,12 @@ numbers numbers_of(nb::handle sequence) {
         all[k] = integer_of(PyTuple_GetItem(tuple.ptr(), static_cast<Py_ssize_t>(k)), PyExc_OverflowError);
     }
     return all;
+}
+
+bool is_plain(const array& a) {
+    const std::int64_t bytes = size_of(a.type);
+    return (a.size() == 0 || a.at.is_contiguous(bytes)) &&
+           reinterpret_cast<std::uintptr_t>(a.data) % static_cast<std::uintptr_t>(bytes) == 0;
 }
 
 array array_at(std::uintptr_t address, element type, numbers shape, numbers strides) {
@@ -234,12 +241,7 @@ void define_arrays(nb::module_& m) {
              [](const device_array& self) {
                  return self.of.size() == 0 || self.of.at.is_contiguous(size_of(self.of.type));
              })
-        .def("is_plain",
-             [](const device_array& self) {
-                 const std::int64_t bytes = size_of(self.of.type);
-                 return (self.of.size() == 0 || self.of.at.is_contiguous(bytes)) &&
-                        address_of(self) % static_cast<std::uintptr_t>(bytes) == 0;
-             })
+        .def("is_plain", [](const device_array& self) { return is_plain(self.of); })
         .def("bounds", bounds)
         .def(
             "view",

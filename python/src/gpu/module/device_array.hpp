@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "python/src/descriptions.hpp"
 #include "python/src/gpu/module/place.hpp"
@@ -27,6 +28,13 @@ inline constexpr std::size_t element_types = 12; // of `element`
 
 // The type of an np.dtype, or of what np.dtype() takes. Throws nb::type_error for one that the package does not take.
 element type_of(nb::handle dtype);
+
+// The same of an np.dtype that NumPy has one of only; none for others.
+std::optional<element> type_of_own(nb::handle dtype);
+nb::handle dtype_of(element type);
+
+// Whether elements follow each other without gaps, at a multiple of their size.
+bool is_plain(const array& a);
 
 // Raises TypeError for what is no sequence of integers, and OverflowError.
 numbers numbers_of(nb::handle sequence);

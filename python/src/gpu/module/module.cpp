@@ -16,7 +16,7 @@
 #include "python/src/gpu/module/device_array.hpp"
 #include "python/src/gpu/module/loaded_kernel.hpp"
 #include "python/src/gpu/module/place.hpp"
-#include "python/src/gpu/module/tensors.hpp"
+#include "python/src/gpu/module/package.hpp"
 #include "python/src/gpu/module/whole_arrays.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/gpu/core/error.hpp"
@@ -276,7 +276,7 @@ NB_MODULE(_gpu, m) {
         }
     });
     wg::define_arrays(m);
-    wg::define_tensors(m);
+    wg::define_packages(m);
     wg::define_whole_arrays(m);
     wg::define_memory(m);
     wg::define_kernels(m);

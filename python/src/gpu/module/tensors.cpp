@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "python/src/gpu/module/tensors.hpp"
 
-#include <cuda_runtime_api.h>
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +17,7 @@ std::optional<element> tensors::readable_type(nb::handle tensor) const {
     return is_plain ? which : std::nullopt;
 }
 
-std::optional<device_array> tensors::read(nb::handle tensor, const std::optional<place>& at) const {
+std::optional<device_array> tensors::read(nb::handle tensor) const {
     const auto which = readable_type(tensor);
     if (!which) {
         return std::nullopt;
@@ -30,7 +27,7 @@ std::optional<device_array> tensors::read(nb::handle tensor, const std::optional
         step *= size_of(*which);
     }
     return device_array{array_at(address_of(tensor), *which, numbers_of(shape_.of(tensor)), std::move(strides)),
-                        at ? *at : place_of(tensor), nb::borrow(tensor)};
+                        place_of(tensor), nb::borrow(tensor)};
 }
 
 std::optional<device_array> tensors::read_all(nb::handle tensor) const {
@@ -49,8 +46,7 @@ std::uintptr_t tensors::address_of(nb::handle tensor) const {
     return nb::cast<std::uintptr_t>(data_ptr_.called(tensor));
 }
 
-std::pair<nb::object, device_array> tensors::make(numbers shape, element type, const place& at,
-                                                  nb::handle device) const {
+std::pair<nb::object, device_array> tensors::make(numbers shape, element type, const place& at) const {
     const nb::object as = dtypes_[static_cast<std::size_t>(type)], extents = tuple_of(shape);
     if (as.is_none()) {
         throw nb::type_error("warpfold: this PyTorch has no type for the results");
@@ -59,7 +55,7 @@ std::pair<nb::object, device_array> tensors::make(numbers shape, element type, c
     if (!empty_here_.is_none() && is_current(at.first)) {
         tensor = empty_here_(extents, tuple_of(row_major(shape, 1)), as);
     } else {
-        tensor = empty_(extents, nb::arg("dtype") = as, nb::arg("device") = device);
+        tensor = empty_(extents, nb::arg("dtype") = as, nb::arg("device") = at.first);
     }
     numbers strides = row_major(shape, size_of(type));
     device_array elements{array_at(address_of(tensor), type, std::move(shape), std::move(strides)), at, tensor};
@@ -67,8 +63,7 @@ std::pair<nb::object, device_array> tensors::make(numbers shape, element type, c
 }
 
 bool tensors::is_current(int device) const {
-    int current = -1;
-    return cudaGetDevice(&current) == cudaSuccess && current == device && nb::cast<int>(get_device_()) == device;
+    return is_current_device(device) && nb::cast<int>(get_device_()) == device;
 }
 
 std::optional<element> tensors::type_of_tensor(nb::handle tensor) const {
@@ -84,27 +79,6 @@ std::optional<element> tensors::type_of_tensor(nb::handle tensor) const {
 place tensors::place_of(nb::handle tensor) const {
     const nb::object device = get_device_of_.called(tensor);
     return {nb::cast<int>(device), nb::cast<std::uintptr_t>(stream_(device))};
-}
-
-void define_tensors(nb::module_& m) {
-    nb::class_<tensors>(m, "Tensors")
-        .def(nb::init<nb::tuple, nb::object, nb::object, nb::object, nb::object, nb::object>(), nb::arg("dtypes"),
-             nb::arg("strided"), nb::arg("stream"), nb::arg("empty"), nb::arg("empty_here").none(),
-             nb::arg("get_device").none())
-        .def(
-            "read",
-            [](const tensors& self, nb::handle tensor, const std::optional<place>& at) {
-                std::optional<device_array> found = self.read(tensor, at);
-                return found ? object_of(std::move(*found)) : nb::none();
-            },
-            nb::arg("tensor"), nb::arg("place").none())
-        .def(
-            "make",
-            [](const tensors& self, nb::handle shape, nb::handle dtype, const place& at, nb::handle device) {
-                auto [tensor, elements] = self.make(numbers_of(shape), type_of(dtype), at, device);
-                return nb::make_tuple(tensor, object_of(std::move(elements)));
-            },
-            nb::arg("shape"), nb::arg("dtype"), nb::arg("place"), nb::arg("device"));
 }
 
 } // namespace warpfold::python::on_gpu

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "python/src/gpu/calls.hpp"
-#include "python/src/gpu/module/tensors.hpp"
+#include "python/src/gpu/module/package.hpp"
 #include "python/src/whole_functions.hpp"
 
 namespace warpfold::python::on_gpu {
@@ -46,21 +46,19 @@ struct whole_calls {
     const gpu& on;
 };
 
-// PyTorch's tensors on a GPU, in the sense of whole_functions.
-class tensor_engine {
+// A package's arrays in device memory, in the sense of whole_functions.
+class package_engine {
 public:
-    explicit tensor_engine(nb::object package)
-        : object_(std::move(package)), package_(nb::inst_ptr<tensors>(object_)) {}
+    explicit package_engine(nb::object of) : object_(std::move(of)), package_(nb::cast<const package*>(object_)) {}
 
-    [[nodiscard]] std::optional<device_array> read_all(nb::handle tensor) const { return package_->read_all(tensor); }
-    [[nodiscard]] std::optional<device_array> read(nb::handle tensor) const {
-        return package_->read(tensor, std::nullopt);
-    }
-    [[nodiscard]] bool has_one_axis(nb::handle tensor, const device_array& /*unused*/) const {
-        return package_->has_one_axis(tensor);
+    [[nodiscard]] const package& of() const { return *package_; }
+    [[nodiscard]] std::optional<device_array> read_all(nb::handle x) const { return package_->read_all(x); }
+    [[nodiscard]] std::optional<device_array> read(nb::handle x) const { return package_->read(x); }
+    [[nodiscard]] bool has_one_axis(nb::handle x, const device_array& /*unused*/) const {
+        return package_->has_one_axis(x);
     }
     [[nodiscard]] std::pair<nb::object, device_array> make(numbers shape, element type, const device_array& in) const {
-        return package_->make(std::move(shape), type, in.at, nb::int_(in.at.first));
+        return package_->make(std::move(shape), type, in.at);
     }
     static const array& elements(const device_array& one) { return one.of; }
     static array& elements(device_array& one) { return one.of; }
@@ -73,34 +71,29 @@ public:
 
 private:
     nb::object object_;
-    const tensors* package_;
+    const package* package_;
 };
 
 class whole_arrays {
 public:
-    whole_arrays(nb::object tensor_class, nb::object package)
-        : class_(std::move(tensor_class)), functions_(tensor_engine(std::move(package))) {}
+    explicit whole_arrays(nb::object package) : engine_(std::move(package)), functions_(engine_) {}
 
-    // None for other classes and devices, too.
-    [[nodiscard]] nb::object call(int which, nb::handle tensor, nb::handle axis) const {
-        if (!tensor.type().is(class_) || is_cuda_.of(tensor).ptr() != Py_True) {
-            return nb::none();
-        }
-        return functions_.call(static_cast<whole>(which), tensor, axis);
+    // None for other classes and for arrays in host memory, too.
+    [[nodiscard]] nb::object call(int which, nb::handle x, nb::handle axis) const {
+        return engine_.of().has(x) ? functions_.call(static_cast<whole>(which), x, axis) : nb::none();
     }
 
 private:
-    nb::object class_;
-    whole_functions<tensor_engine> functions_;
-    attribute is_cuda_{"is_cuda"};
+    package_engine engine_;
+    whole_functions<package_engine> functions_;
 };
 
 } // namespace
 
 void define_whole_arrays(nb::module_& m) {
     nb::class_<whole_arrays>(m, "WholeArrays")
-        .def(nb::init<nb::object, nb::object>(), nb::arg("tensor_class"), nb::arg("tensors"))
-        .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("tensor"), nb::arg("axis").none());
+        .def(nb::init<nb::object>(), nb::arg("package"))
+        .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none());
 }
 
 } // namespace warpfold::python::on_gpu
