@@ -34,8 +34,8 @@ bool cupy_arrays::has_one_axis(nb::handle array) const { return nb::cast<int>(nd
 
 std::pair<nb::object, device_array> cupy_arrays::make(numbers shape, element type, const place& at) const {
     const nb::object extents = tuple_of(shape);
-    nb::object made = is_current_device(at.first) ? class_(extents, dtype_of(type))
-                                                  : elsewhere_(extents, dtype_of(type), at.first);
+    nb::object made =
+        is_current_device(at.first) ? class_(extents, dtype_of(type)) : elsewhere_(extents, dtype_of(type), at.first);
     numbers strides = row_major(shape, size_of(type));
     const auto address = nb::cast<std::uintptr_t>(ptr_.of(data_.of(made)));
     device_array elements{array_at(address, type, std::move(shape), std::move(strides)), at, made};

@@ -36,8 +36,8 @@ void loaded_kernel::launch(const gpu& on, std::uint64_t blocks, unsigned threads
     for (std::size_t k = 0; k < places.size(); ++k) {
         places[k] = &arguments[k];
     }
-    WARPFOLD_CHECK_CUDA(cudaLaunchKernel(kernel_, dim3(static_cast<unsigned>(blocks)), dim3(threads), places.data(), 0,
-                                         on.stream));
+    WARPFOLD_CHECK_CUDA(
+        cudaLaunchKernel(kernel_, dim3(static_cast<unsigned>(blocks)), dim3(threads), places.data(), 0, on.stream));
 }
 
 namespace {
