@@ -66,7 +66,7 @@ CARDS = ("Cards of one name differ: on 2026-11-22 two others summed 2^28 floats 
 REASONS_OF_H100 = {
     "sum, 4-byte types, 2^13 to 2^20: CUB's time, two launches":
         f"{LAUNCH} That is most of every row here. CUB's second launch costs it 1.25 us (floats: 1.30 us for 2^12 in "
-        "one launch, 2.55 for 2^13 in two), which is what there is to win. Clusters, fewer and more blocks were tried and are slower (HACKING.md).",
+        "one launch, 2.55 for 2^13 in two), which is what there is to win. Clusters, fewer and more blocks were tried and are slower (decisions 11 and 12).",
     "sum, 2^22: CUB's time":
         f"{LAUNCH} 16 MiB take 5.3 us at the read ceiling: the target leaves 1.1 us beside it.",
     "sum, 2^24: CUB's time":

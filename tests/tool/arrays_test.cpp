@@ -187,6 +187,8 @@ TEST_F(arrays, convolves) {
     EXPECT_EQ(run({"convolve", line, "--mask", mask, "--size", "full"}).out, "1\n2\n2\n2\n-3\n-4\n");
     EXPECT_EQ(run({"convolve", line, "--mask", mask, "--size", "valid"}).out, "2\n2\n");
     EXPECT_EQ(run({"convolve", line, "--mask", mask, "--border", "clamp"}).out, "1\n2\n2\n1\n");
+    const std::string wide = npy<double>("w.npy", "<f8", "(5,)", {1, 0, 0, 0, -1});
+    EXPECT_EQ(run({"convolve", line, "--mask", wide, "--border", "reflect"}).out, "1\n3\n3\n1\n");
     const std::string image = npy<std::uint8_t>("i.npy", "|u1", "(2, 3)", {1, 2, 3, 4, 5, 6});
     const std::string square = npy<float>("q.npy", "<f4", "(2, 2)", {1, 1, 1, 1});
     const std::string out = path("o.npy");

@@ -31,8 +31,11 @@ struct convolve_options {
     array_options array;
 };
 
-constexpr std::array<std::pair<const char*, border>, 4> borders{
-    {{"zero", border::zero}, {"clamp", border::clamp}, {"mirror", border::mirror}, {"wrap", border::wrap}}};
+constexpr std::array<std::pair<const char*, border>, 5> borders{{{"zero", border::zero},
+                                                                 {"clamp", border::clamp},
+                                                                 {"mirror", border::mirror},
+                                                                 {"reflect", border::reflect},
+                                                                 {"wrap", border::wrap}}};
 constexpr std::array<std::pair<const char*, outputs>, 3> sizes{
     {{"same", outputs::same}, {"full", outputs::full}, {"valid", outputs::valid}}};
 
@@ -62,7 +65,7 @@ bool fits_float(report::array_type type) { return report::size_of(type) <= 2 || 
 
 int run_convolve(const convolve_options& o) {
     calls::convolve_request q;
-    q.border = number_of(borders, o.border, "--border", "zero, clamp, mirror, wrap");
+    q.border = number_of(borders, o.border, "--border", "zero, clamp, mirror, reflect, wrap");
     q.which = number_of(sizes, o.size, "--size", "same, full, valid");
     q.turned = !o.correlate;
     const array_input array(o.file, o.array);
@@ -121,7 +124,7 @@ action add_convolve(CLI::App& app) {
     app.add_option("FILE", o->file, std::string(array_help) + "; its last dimension, or its last two, are filtered")
         ->required();
     app.add_option("--mask", o->mask, "an array of one dimension or two")->type_name("FILE")->required();
-    app.add_option("--border", o->border, "what stands outside: zero, clamp, mirror or wrap")
+    app.add_option("--border", o->border, "what stands outside: zero, clamp, mirror, reflect or wrap")
         ->type_name("B")
         ->capture_default_str();
     app.add_option("--size", o->size, "same as the array, full (wherever the mask touches it) or valid (only inside)")
