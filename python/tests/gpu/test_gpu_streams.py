@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Calls on streams of arrays in device memory, on the software GPU: WARPFOLD_DEVICE=softgpu, in a process of their own."""
+import contextlib
 import ctypes
 import gc
 import os
@@ -47,24 +48,42 @@ def test_calls_return_before_the_stream_is_done_and_wait_without_the_lock(stream
     timer.join()
 
 
+@contextlib.contextmanager
+def captured(stream, call):
+    """A function that launches the graph of a call."""
+    handle, graph, runs = ctypes.c_void_p(stream), ctypes.c_void_p(), ctypes.c_void_p()
+    check(RUNTIME.cudaStreamBeginCapture(handle, 2))
+    call()
+    check(RUNTIME.cudaStreamEndCapture(handle, ctypes.byref(graph)))
+    check(RUNTIME.cudaGraphInstantiate(ctypes.byref(runs), graph, ctypes.c_ulonglong(0)))
+    yield lambda: check(RUNTIME.cudaGraphLaunch(runs, handle))
+    check(RUNTIME.cudaGraphExecDestroy(runs))
+    check(RUNTIME.cudaGraphDestroy(graph))
+
+
 @pytest.mark.parametrize("name", ["sum", "max", "argmax", "mean", "cumsum"])
 def test_calls_are_captured_in_graphs(stream, name):
     """A graph has its own memory: it may run beside other calls on the stream that it was captured on."""
-    handle, graph, runs = ctypes.c_void_p(stream), ctypes.c_void_p(), ctypes.c_void_p()
     array = DeviceValues(np.zeros(5000, np.float32), stream=stream)
     function, reference = getattr(wf, name), getattr(np, name)
     out = DeviceValues(np.zeros_like(reference(array.host)), stream=stream)
     function(array, out=out)
-    check(RUNTIME.cudaStreamBeginCapture(handle, 2))
-    function(array, out=out)
-    check(RUNTIME.cudaStreamEndCapture(handle, ctypes.byref(graph)))
-    check(RUNTIME.cudaGraphInstantiate(ctypes.byref(runs), graph, ctypes.c_ulonglong(0)))
-    for k in range(3):
-        array.done()[:] = np.arange(5000) % (7 + k)
-        check(RUNTIME.cudaGraphLaunch(runs, handle))
-        assert_same(out.done(), reference(array.host), 1e-6)
-    check(RUNTIME.cudaGraphExecDestroy(runs))
-    check(RUNTIME.cudaGraphDestroy(graph))
+    with captured(stream, lambda: function(array, out=out)) as launch:
+        for k in range(3):
+            array.done()[:] = np.arange(5000) % (7 + k)
+            launch()
+            assert_same(out.done(), reference(array.host), 1e-6)
+
+
+@pytest.mark.parametrize("segments", [1, 447, 448, 2000])
+def test_graphs_keep_what_a_call_has_of_the_host(stream, segments):
+    array = DeviceValues(np.arange(2 * segments, dtype=np.float32), stream=stream)
+    out = DeviceValues(np.zeros(segments, np.float32), stream=stream)
+    offsets = np.arange(0, 2 * segments + 1, 2)
+    with captured(stream, lambda: wf.segment_sum(array, offsets, out)) as launch:
+        offsets[:] = 0
+        launch()
+        np.testing.assert_array_equal(out.done(), array.host.reshape(-1, 2).sum(1))
 
 
 def test_more_streams_than_workspaces():

@@ -15,6 +15,7 @@
 
 #include "python/src/gpu/module/device_array.hpp"
 #include "python/src/gpu/module/place.hpp"
+#include "python/src/gpu/send.hpp"
 #include "warpfold/error.hpp"
 
 namespace warpfold::python::on_gpu {
@@ -160,10 +161,7 @@ void define_memory(nb::module_& m) {
         "to_device",
         [](nb::handle from, const device_array& to) {
             const buffer host(from, PyBUF_SIMPLE);
-            run(to.at, [&](const gpu& on) {
-                WARPFOLD_CHECK_CUDA(
-                    cudaMemcpyAsync(to.of.data, host.data(), host.bytes(), cudaMemcpyHostToDevice, on.stream));
-            });
+            run(to.at, [&](const gpu& on) { send(on, host.data(), host.bytes(), to.of.data); });
         },
         nb::arg("source"), nb::arg("target"), "The bytes of an array of the host, which may be freed afterwards.");
     m.def(
