@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, NumPyArray
-from ._calls import Call, call_of, whole_bincounts
+from ._calls import Call, call_of, type_named, whole_bincounts, whole_on_gpu
 from ._reductions import _extremes
 
 MOST_BINS = 1 << 30  # warpfold::most_bins
+MOST_KEPT = 4096  # bins of equal width whose edges are kept
 NUMBER = (int, float, np.integer, np.floating)
 
 
@@ -104,6 +105,20 @@ def _edges_of_range(bins: int, lower: Any, upper: Any, dtype: np.dtype[Any]) -> 
     return np.histogram_bin_edges(np.empty(0, dtype), bins, (lower, upper))[:]
 
 
+@functools.lru_cache(maxsize=64, typed=True)
+def _edges_for(samples: Any, bins: int, lower: Any, upper: Any) -> tuple[NumPyArray, NumPyArray] | None:
+    """The edges as they are compared with samples of a package's type, and the edges; None for types that warn or are not taken."""
+    dtype = type_named(samples)
+    if dtype is None or dtype.kind == "b":
+        return None
+    edges = _edges_of_range(bins, lower, upper, dtype)
+    return _comparable(edges, dtype), edges
+
+
+def _is_of_numbers(range: Any) -> bool:
+    return isinstance(range, tuple) and len(range) == 2 and all(isinstance(x, NUMBER) for x in range)
+
+
 def _edges(call: Call, array: Array, bins: Any, range: tuple[Any, Any] | None, weights: Any) -> NumPyArray:
     """NumPy's edges, in host memory. Its errors are those of `bins` and `range`."""
     if isinstance(bins, str):
@@ -113,7 +128,7 @@ def _edges(call: Call, array: Array, bins: Any, range: tuple[Any, Any] | None, w
         bins = call.on_host(bins, "bins")
     elif range is None and array.size:
         range = _extremes(call, array)
-    if isinstance(bins, int) and bins <= 4096 and isinstance(range, tuple) and len(range) == 2 and all(isinstance(x, NUMBER) for x in range):
+    if isinstance(bins, int) and bins <= MOST_KEPT and _is_of_numbers(range):
         return _edges_of_range(bins, *range, array.dtype)
     return np.histogram_bin_edges(np.empty(0, array.dtype), bins, range)
 
@@ -156,6 +171,12 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
     TypeError, ValueError
         For other types; for edges that decrease, infinite ranges and weights of another shape.
     """
+    whole = whole_on_gpu.get(type(a))
+    if whole is not None and weights is None and not density and type(bins) is int and bins <= MOST_KEPT and _is_of_numbers(range):
+        known = _edges_for(a.dtype, bins, *range)
+        found = None if known is None else whole.histogram(a, *known)
+        if found is not None:
+            return found
     with call_of("histogram", a) as call:
         array = call.array
         chosen = _weights(call, weights, array.shape, "a")

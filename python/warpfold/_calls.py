@@ -28,6 +28,7 @@ WHOLE = tuple(_core.whole_functions())  # names of functions of one array
 WholeArrays = Callable[[int, Any, Any], Any]
 _whole_arrays: dict[type, tuple[WholeArrays, ...]] = {}  # by the class of the array, when there was one
 whole_bincounts: dict[type, Callable[[Any], Any]] = {}  # the same for bincount without other arguments, on the host
+whole_on_gpu: dict[type, Any] = {}  # the extension module's WholeArrays, by the class of arrays on a GPU
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -55,6 +56,13 @@ def of_whole_arrays(function: Function) -> Function:
         return function(*arguments, **options)
 
     return cast(Function, called)
+
+
+@functools.cache
+def type_named(dtype: Any) -> np.dtype[Any] | None:
+    """NumPy's type of the name of a package's; None for those that calls do not take."""
+    name = str(dtype).rpartition(".")[2]
+    return next((own for own in TYPES if own.name == name), None)
 
 
 @functools.cache

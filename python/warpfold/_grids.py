@@ -12,9 +12,11 @@ import numpy as np
 
 from ._arrays import Array, NumPyArray
 from ._bins import MOST_BINS, _comparable, _weights
-from ._calls import ADD, MULTIPLY, Call, call_of
+from ._calls import ADD, MULTIPLY, Call, call_of, type_named, whole_on_gpu
 from ._docstrings import documented_as
 from ._reductions import _extremes
+
+MOST_KEPT = 4096  # bytes of edges that are kept as they are compared with samples
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -39,11 +41,19 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     TypeError, ValueError
         For other types, and edges that are NaN, not monotonic or have several axes.
     """
+    whole = whole_on_gpu.get(type(x))
+    if whole is not None and type(bins) is np.ndarray and bins.ndim == 1 and bins.nbytes <= MOST_KEPT:
+        samples = type_named(x.dtype)
+        if samples is not None:
+            edges, decreases = _sorted_of_bytes(bins.tobytes(), bins.dtype, samples, bool(right), _is_narrow(samples))
+            found = None if decreases else whole.ranks(x, edges, bool(right))
+            if found is not None:
+                return found
     with call_of("digitize", x, "x") as call:
         array = call.array
         edges = call.on_host(bins, "bins")
-        is_narrow = not call.is_on_host and array.dtype.kind == "f" and array.dtype.itemsize < 8
-        if edges.ndim == 1 and edges.nbytes <= 4096:
+        is_narrow = not call.is_on_host and _is_narrow(array.dtype)
+        if edges.ndim == 1 and edges.nbytes <= MOST_KEPT:
             compared, decreases = _sorted_of_bytes(edges.tobytes(), edges.dtype, array.dtype, bool(right), is_narrow)
         else:
             compared, decreases = _sorted(edges, array.dtype, bool(right), is_narrow)
@@ -54,6 +64,11 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
             call.apply(MULTIPLY, ranks, -1, ranks)
             call.apply(ADD, ranks, compared.size, ranks)
         return target.finish()
+
+
+def _is_narrow(samples: np.dtype[Any]) -> bool:
+    """Whether a GPU compares samples with edges of float32."""
+    return samples.kind == "f" and samples.itemsize < 8
 
 
 def _narrowed(edges: NumPyArray, less: bool) -> NumPyArray:

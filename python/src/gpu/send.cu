@@ -32,7 +32,7 @@ bool is_captured(cudaStream_t stream) {
 } // namespace
 
 void send(const gpu& on, const void* values, std::size_t bytes, void* target) {
-    if (bytes > packet_bytes && !is_captured(on.stream)) {
+    if (!is_captured(on.stream)) {
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(target, values, bytes, cudaMemcpyHostToDevice, on.stream));
         return;
     }
@@ -40,7 +40,8 @@ void send(const gpu& on, const void* values, std::size_t bytes, void* target) {
         const std::size_t count = std::min(bytes - done, packet_bytes);
         packet some;
         std::memcpy(some.values, static_cast<const unsigned char*>(values) + done, count);
-        unpack<<<1, 256, 0, on.stream>>>(some, static_cast<unsigned>(count), static_cast<unsigned char*>(target) + done);
+        unpack<<<1, 256, 0, on.stream>>>(some, static_cast<unsigned>(count),
+                                         static_cast<unsigned char*>(target) + done);
         WARPFOLD_CHECK_CUDA(cudaGetLastError());
     }
 }

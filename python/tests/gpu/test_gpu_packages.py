@@ -103,6 +103,7 @@ def fresh_packages(request):
         forget()
         request.addfinalizer(forget)
     request.addfinalizer(lambda: wf._calls._whole_arrays.clear())
+    request.addfinalizer(lambda: wf._calls.whole_on_gpu.clear())
 
 
 @pytest.fixture
@@ -279,6 +280,36 @@ def test_arrays_that_are_computed_in_python(request, package):
     with pytest.warns(RuntimeWarning, match="empty slice") as warned:
         wf.mean(kind(np.empty(0, np.float32)))
     assert warned[0].filename == __file__
+
+
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+@pytest.mark.parametrize("dtype", NAMES)
+def test_edges_of_the_host_are_one_call_from_the_second_one_on(request, package, dtype, monkeypatch):
+    kind = request.getfixturevalue(package)
+    numbers = np.random.default_rng(6).integers(0, 2 if dtype == "bool" else 9, (30, 7)).astype(dtype)
+    x, edges = kind(numbers), np.array([1, 2.5, 2.5, 6])
+    calls = [lambda y, right=right: wf.digitize(y, edges, right) for right in (False, True)]
+    if dtype != "bool":
+        calls += [lambda y, bins=bins: wf.histogram(y, bins, (1, 6.5)) for bins in (1, 7, 300)]
+    in_python = [call(x) for call in calls]
+    with monkeypatch.context() as patch:
+        patch.setattr(wf._calls, "_gpu_calls", lambda: pytest.fail("computed in Python"))
+        in_one_call = [call(x) for call in calls]
+        gaps = [call(x[::-2, 1:]) for call in calls]
+    for call, *found in zip(calls, in_python, in_one_call, gaps):
+        for y, one in zip((numbers, numbers, numbers[::-2, 1:]), found):
+            for ours, expected in zip(one if isinstance(one, tuple) else (one,), outcome(call, y) if isinstance(one, tuple) else (call(y),)):
+                assert isinstance(ours, kind)
+                assert_same(ours.done(), expected)
+    # Left to Python: edges that decrease or are on the device, weights, densities, no samples, and what is wrong.
+    assert_same(wf.digitize(x, edges[::-1]).done(), np.digitize(numbers, edges[::-1]))
+    assert_same(wf.digitize(x, kind(edges)).done(), np.digitize(numbers, edges))
+    if dtype != "bool":
+        assert_same(wf.histogram(x, 3, (1, 6), density=True)[0].done(), np.histogram(numbers, 3, (1, 6), density=True)[0], 1e-6)
+        assert wf.histogram(kind(numbers[:0]), 3, (1, 6))[0].done().tolist() == [0, 0, 0]
+        for bins, limits in ((0, (1, 2)), (3, (2, 1)), (3, (0, np.inf))):
+            with pytest.raises(ValueError):
+                wf.histogram(x, bins, limits)
 
 
 @pytest.mark.parametrize("package", ["torch", "cupy"])

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _gpu
 from .._arrays import TYPES, check_dtype, from_dlpack_of
-from .._calls import add_whole_arrays
+from .._calls import add_whole_arrays, whole_on_gpu
 from .._devices import package_of
 from .array import DeviceArray, Place
 
@@ -71,6 +71,11 @@ def torch_stream() -> Callable[[int], int]:
     return raw or (lambda device: int(torch.cuda.current_stream(device).cuda_stream))
 
 
+def _add_whole_arrays(kind: type, package: _gpu.Package) -> None:
+    whole_on_gpu[kind] = whole = _gpu.WholeArrays(package)
+    add_whole_arrays(kind, whole.call)
+
+
 @functools.cache
 def torch_tensors() -> _gpu.Package:
     """What reads and makes PyTorch's tensors. On the current device they are made as by code that torch.compile generates,
@@ -81,7 +86,7 @@ def torch_tensors() -> _gpu.Package:
     get_device = getattr(inner, "_cuda_getDevice", None)
     tensors = _gpu.Tensors(torch.Tensor, tuple(getattr(torch, dtype.name, None) for dtype in TYPES), torch.strided, torch_stream(),
                            torch.empty, *((empty_here, get_device) if empty_here and get_device else (None, None)))
-    add_whole_arrays(torch.Tensor, _gpu.WholeArrays(tensors).call)
+    _add_whole_arrays(torch.Tensor, tensors)
     return tensors
 
 
@@ -95,7 +100,7 @@ def cupy_arrays() -> _gpu.Package:
             return cupy.ndarray(shape, dtype)
 
     arrays = _gpu.CuPyArrays(cupy.ndarray, elsewhere, cupy.cuda.get_current_stream)
-    add_whole_arrays(cupy.ndarray, _gpu.WholeArrays(arrays).call)
+    _add_whole_arrays(cupy.ndarray, arrays)
     return arrays
 
 

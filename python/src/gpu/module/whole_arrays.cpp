@@ -3,13 +3,16 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/module/package.hpp"
+#include "python/src/gpu/send.hpp"
 #include "python/src/whole_functions.hpp"
+#include "warpfold/gpu/core/stream_ordered_memory.hpp"
 
 namespace warpfold::python::on_gpu {
 
@@ -74,16 +77,66 @@ private:
     const package* package_;
 };
 
+std::size_t bytes_of(const array& a) { return a.size() * static_cast<std::size_t>(size_of(a.type)); }
+
+// The elements of an array without gaps in host memory, in device memory during a call.
+class sent_array {
+public:
+    sent_array(const gpu& on, const array& from) : room_(on.stream, bytes_of(from)), elements_(from) {
+        elements_.data = static_cast<char*>(room_.data());
+        send(on, from.data, bytes_of(from), room_.data());
+    }
+    [[nodiscard]] const array& elements() const { return elements_; }
+
+private:
+    detail::stream_ordered_memory room_;
+    array elements_;
+};
+
 class whole_arrays {
 public:
     explicit whole_arrays(nb::object package) : engine_(std::move(package)), functions_(engine_) {}
 
-    // None for other classes and for arrays in host memory, too.
+    // None for other classes and for arrays in host memory, too; so do the others.
     [[nodiscard]] nb::object call(int which, nb::handle x, nb::handle axis) const {
         return engine_.of().has(x) ? functions_.call(static_cast<whole>(which), x, axis) : nb::none();
     }
 
+    // As on_gpu::ranks(), for edges in host memory.
+    [[nodiscard]] nb::object ranks(nb::handle x, const array& edges, bool less) const {
+        const std::optional<device_array> in = read(x);
+        if (!in) {
+            return nb::none();
+        }
+        auto made = engine_.make(in->of.shape, element::int64, *in);
+        run(in->at, [&](const gpu& on) {
+            const sent_array there(on, edges);
+            on_gpu::ranks(on, in->of, there.elements(), less, made.second.of);
+        });
+        return made.first;
+    }
+
+    // Counts of samples between the edges in `compared`, and a new array of `edges`. Both are in host memory.
+    [[nodiscard]] nb::object histogram(nb::handle x, const array& compared, const array& edges) const {
+        const std::optional<device_array> in = read(x);
+        if (!in) {
+            return nb::none();
+        }
+        auto counts = engine_.make({static_cast<std::int64_t>(compared.size()) - 1}, element::int64, *in);
+        auto bounds = engine_.make(edges.shape, edges.type, *in);
+        run(in->at, [&](const gpu& on) {
+            const sent_array there(on, compared);
+            on_gpu::histogram(on, in->of, there.elements(), nullptr, counts.second.of);
+            send(on, edges.data, bytes_of(edges), bounds.second.of.data);
+        });
+        return nb::make_tuple(counts.first, bounds.first);
+    }
+
 private:
+    [[nodiscard]] std::optional<device_array> read(nb::handle x) const {
+        return engine_.of().has(x) ? engine_.read(x) : std::nullopt;
+    }
+
     package_engine engine_;
     whole_functions<package_engine> functions_;
 };
@@ -93,7 +146,9 @@ private:
 void define_whole_arrays(nb::module_& m) {
     nb::class_<whole_arrays>(m, "WholeArrays")
         .def(nb::init<nb::object>(), nb::arg("package"))
-        .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none());
+        .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none())
+        .def("ranks", &whole_arrays::ranks, nb::arg("array"), nb::arg("edges"), nb::arg("less"))
+        .def("histogram", &whole_arrays::histogram, nb::arg("array"), nb::arg("compared"), nb::arg("edges"));
 }
 
 } // namespace warpfold::python::on_gpu
