@@ -6,7 +6,7 @@ import functools
 import operator
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def _edges_for(samples: Any, bins: int, lower: Any, upper: Any) -> tuple[NumPyAr
     return _comparable(edges, dtype), edges
 
 
-def _is_of_numbers(range: Any) -> bool:
+def _is_of_numbers(range: Any) -> TypeGuard[tuple[Any, Any]]:
     return isinstance(range, tuple) and len(range) == 2 and all(isinstance(x, NUMBER) for x in range)
 
 
@@ -174,7 +174,7 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
     whole = whole_on_gpu.get(type(a))
     if whole is not None and weights is None and not density and type(bins) is int and bins <= MOST_KEPT and _is_of_numbers(range):
         known = _edges_for(a.dtype, bins, *range)
-        found = None if known is None else whole.histogram(a, *known)
+        found: tuple[Any, Any] | None = None if known is None else whole.histogram(a, *known)
         if found is not None:
             return found
     with call_of("histogram", a) as call:
