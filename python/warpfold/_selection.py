@@ -12,15 +12,25 @@ from ._docstrings import documented_as
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, SUM, _count, _sum_type
 
 
-def _chosen(call: Call, where: Any) -> tuple[Array, int]:
-    """The condition for each element in row-major order, and how many elements it selects. Waits on a GPU."""
+# Bytes of an array on a GPU whose selected elements are counted while they are moved, into room for all; those of longer ones
+# are counted before: a pass over the conditions, which costs less than the room.
+MOST_AT_ONCE = 1 << 23
+
+
+def _conditions(call: Call, where: Any) -> Array:
+    """The condition for each element in row-major order."""
     condition = call.operand(where, "where")
     if condition.dtype != bool:
         raise TypeError(f"{call.name}: where has dtype {condition.dtype}, and must be bool")
     try:
-        flags = call.contiguous(call.broadcast(condition, call.array.shape))
+        return call.contiguous(call.broadcast(condition, call.array.shape))
     except ValueError:
         raise ValueError(f"{call.name}: where has shape {condition.shape}, and a {call.array.shape}") from None
+
+
+def _counted(call: Call, where: Any) -> tuple[Array, int]:
+    """The condition for each element, and how many elements it selects. Waits on a GPU."""
+    flags = _conditions(call, where)
     number = call.empty((), np.int64)
     _count(call, flags, range(flags.ndim), None, number)
     return flags, int(call.to_host(number))
@@ -49,7 +59,11 @@ def select(a: Any, where: Any) -> Any:
         For another type, and for a condition of another shape.
     """
     with call_of("select", a) as call:
-        flags, number = _chosen(call, where)
+        if not call.is_on_host and call.array.size * call.array.dtype.itemsize <= MOST_AT_ONCE:
+            line = call.contiguous(call.array)
+            target = call.results(None, (line.size,), line.dtype)
+            return call.shortened(target, call.engine.select_and_count(line, _conditions(call, where), target.array))
+        flags, number = _counted(call, where)
         target = call.results(None, (number,), call.array.dtype)
         call.engine.select(call.contiguous(call.array), flags, target.array, None)
         return target.finish()
@@ -67,7 +81,7 @@ def partition_by(a: Any, where: Any) -> tuple[Any, Any]:
         Of one axis, and of the type of `a`.
     """
     with call_of("partition_by", a) as call:
-        flags, number = _chosen(call, where)
+        flags, number = _counted(call, where)
         array = call.contiguous(call.array)
         selected, rejected = (call.results(None, (n,), array.dtype) for n in (number, array.size - number))
         call.engine.select(array, flags, selected.array, rejected.array)

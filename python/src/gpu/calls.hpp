@@ -59,7 +59,8 @@ void scan(const gpu& on, operation op, element fold, const array& in, std::uint6
 
 // Outputs hold as many elements as there are such; arrays are contiguous.
 void select(const gpu& on, const array& in, const array& flags, const array& out, const array* rejected);
-// Waits.
+// These wait. `out` has room for all elements.
+std::uint64_t select_and_count(const gpu& on, const array& in, const array& flags, const array& out);
 std::uint64_t unique(const gpu& on, const array& in, const array& values);
 std::uint64_t run_length_encode(const gpu& on, const array& in, const array& values, const array& lengths);
 

@@ -70,6 +70,15 @@ void select(const gpu& on, const array& in, const array& flags, const array& out
     });
 }
 
+std::uint64_t select_and_count(const gpu& on, const array& in, const array& flags, const array& out) {
+    const auto* const chosen = flags.required<const std::uint8_t>(element::boolean);
+    return with_bits(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        return warpfold::select(on, in.required<const T>(in.type), in.size(), out.required<T>(in.type),
+                                where(chosen, is_flag{true}));
+    });
+}
+
 std::uint64_t run_length_encode(const gpu& on, const array& in, const array& values, const array& lengths) {
     auto* const to = reinterpret_cast<std::uint64_t*>(lengths.required<std::int64_t>(element::int64));
     return with_bits(in.type, [&](auto zero) {

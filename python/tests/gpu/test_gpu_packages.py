@@ -239,6 +239,22 @@ def test_results_of_unknown_number(request, package, each):
     np.testing.assert_array_equal(found.done(), np.arange(5, dtype=np.float32))
 
 
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+@pytest.mark.parametrize("most_at_once", [0, 1 << 23])
+def test_selections_counted_before_and_while_elements_are_moved(request, package, most_at_once, monkeypatch):
+    kind = request.getfixturevalue(package)
+    monkeypatch.setattr(wf._selection, "MOST_AT_ONCE", most_at_once)
+    numbers = np.random.default_rng(5).random((50, 61))
+    for least in (2, 0.9, 0.5, 0):
+        for view in (lambda x: x, lambda x: x[::-1, 3:]):
+            array = view(numbers)
+            found = wf.select(kind(numbers).view(view), kind(array >= least))
+            assert isinstance(found, kind)
+            np.testing.assert_array_equal(found.done(), array[array >= least])
+    with pytest.raises(ValueError, match=r"where has shape \(3,\)"):
+        wf.select(kind(numbers), kind(np.ones(3, bool)))
+
+
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (1025,), (3, 5, 7), (0, 3)])
 @pytest.mark.parametrize("package", ["torch", "cupy"])

@@ -151,8 +151,8 @@ class GpuCall(Call):
         return target.finish()
 
     def shortened(self, target: NewResults | Results, number: int) -> Any:
-        """See Call. They stay where they are if they are at least half of all."""
-        if isinstance(target, NewResults) and 2 * number >= target.array.size:
+        """See Call. They stay where they are if they are at least a quarter of all."""
+        if isinstance(target, NewResults) and 4 * number >= target.array.size:
             return target.finish(number)
         return self.handed(target.array[:number])
 

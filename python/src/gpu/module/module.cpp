@@ -140,6 +140,15 @@ void define_calls(nb::module_& m) {
         },
         nb::arg("a"), nb::arg("flags"), nb::arg("out"), nb::arg("rejected").none());
     m.def(
+        "select_and_count",
+        [](const device_array& in, const device_array& flags, const device_array& out) {
+            std::uint64_t number = 0;
+            wg::run(in.at,
+                    [&](const warpfold::gpu& on) { number = wg::select_and_count(on, in.of, flags.of, out.of); });
+            return number;
+        },
+        nb::arg("a"), nb::arg("flags"), nb::arg("out"));
+    m.def(
         "unique",
         [](const device_array& in, const device_array& values) {
             std::uint64_t runs = 0;
