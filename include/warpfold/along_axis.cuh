@@ -29,7 +29,8 @@ template <detail::gpu_target On = gpu>
 template <class T, class U = T, class Op = sum, detail::gpu_target On = gpu>
 [[nodiscard]] std::size_t scan_along_workspace(std::uint64_t n, const On& on = {}) {
     using A = typename detail::scan_value<Op, T, U>::type;
-    return std::max(along_axis_workspace(sizeof(A), on), scan_workspace<T, U, Op>(n, on));
+    return std::max({along_axis_workspace(sizeof(A), on), scan_workspace<T, U, Op>(n, on),
+                     detail::few_columns_workspace_bytes<T, U, A>(detail::policy_of<tuning::scan_policy<>>(on), n)});
 }
 
 } // namespace warpfold

@@ -95,6 +95,50 @@ TEST(ScanAlongAxis, RowsAlone) {
     tests::expect_zero(memory);
 }
 
+// Neighbouring columns whose rows are the elements of one scan, and those that just miss that.
+template <class R, class T>
+void expect_columns_as_on_host(const auto& call) {
+    for (const std::uint64_t columns : {1, 2, 3, 4, 5}) {
+        for (const std::uint64_t rows : {9001, 40000}) {
+            const std::size_t n = rows * columns;
+            const auto data = tests::any_numbers<T>(n + 1, 5);
+            const on_device<T> in(data);
+            const on_device<R> out(n + 1);
+            std::vector<R> expected(n);
+            for (const std::size_t shift : {0, 1}) { // the latter is not aligned to a row
+                const strided_view<const T> on_host(data.data() + shift, {rows, columns});
+                const strided_view<const T> on_gpu(in.data() + shift, {rows, columns});
+                call(host{1}, on_host, expected.data());
+                call(gpu{}, on_gpu, out.data() + shift);
+                CUDA(cudaDeviceSynchronize());
+                const auto got = out.read();
+                for (std::size_t k = 0; k < n; ++k) {
+                    ASSERT_TRUE(tests::same_bits(got[k + shift], expected[k]))
+                        << rows << " x " << columns << ", shifted by " << shift << ": " << k;
+                }
+            }
+        }
+    }
+}
+
+TEST(ScanAlongAxis, FewColumns) {
+    expect_columns_as_on_host<std::uint32_t, std::uint32_t>(
+        [](const auto& on, const auto& in, auto* out) { inclusive_scan_along(on, in, 0, out); });
+    expect_columns_as_on_host<std::uint64_t, std::uint16_t>(
+        [](const auto& on, const auto& in, auto* out) { exclusive_scan_along(on, in, 0, out); });
+    expect_columns_as_on_host<std::int32_t, std::int32_t>(
+        [](const auto& on, const auto& in, auto* out) { exclusive_scan_along(on, in, 0, out, maximum{}, -7); });
+    workspace memory(scan_along_workspace<double>(200000));
+    expect_columns_as_on_host<double, double>([&](const auto& on, const auto& in, auto* out) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(on)>, gpu>) {
+            inclusive_scan_along(gpu{nullptr, &memory}, in, 0, out, minimum{});
+        } else {
+            inclusive_scan_along(on, in, 0, out, minimum{});
+        }
+    });
+    tests::expect_zero(memory);
+}
+
 // Compositions of maps, which have no identity and do not commute, in place.
 TEST(ScanAlongAxis, InOrderAndInPlace) {
     const std::pair<std::uint64_t, std::uint64_t> shapes[]{{1, 20}, {30, 20}, {3000, 20}, {20, 3000}, {300, 1100}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/, and so is each of a few long ones, one
-// after the other. All others are scan_lanes_kernel's. If the rows do not fill the device, blocks divide the elements of
+// after the other; rows of a few long columns are the elements of one (few_columns.cuh). All others are scan_lanes_kernel's. If the rows do not fill the device, blocks divide the elements of
 // each: fold_lanes_kernel gives the totals of the shares, scan_lanes_kernel scans them, and each share starts from what
 // precedes it.
 #pragma once
@@ -12,6 +12,7 @@
 
 #include "warpfold/detail/axes/axis_scan.hpp"
 #include "warpfold/gpu/along_axis/along_axis.cuh"
+#include "warpfold/gpu/along_axis/few_columns.cuh"
 #include "warpfold/gpu/along_axis/scan_lanes.cuh"
 #include "warpfold/gpu/scan/scan.cuh"
 
@@ -43,6 +44,9 @@ struct axis_scan_engine<On> {
     template <bool Inclusive, class A, class T, class R, class Op, class Initial>
     static void run(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Initial& initial,
                     const char* call) {
+        if (scan_few_columns<Inclusive, A, 2>(on, in, plan, out, op, initial, call)) {
+            return;
+        }
         if (plan.reduced.at[0].in == 1 && plan.reduced.at[0].role == 1 && has_few_rows(on, plan, sizeof(T))) {
             const auto scan_rows = [&](const auto& how) {
                 for (std::uint64_t row = 0; row < plan.kept.size; ++row) {
