@@ -45,18 +45,14 @@ SHORT = "The time of the call: [decision 80](../decisions/0080-whole-arrays-on-t
 
 # Of rows that are behind, by function: from profiles of the host's time (decision 34) and of launches.
 REASONS = {
-    "any": "Of CuPy's arrays two launches and memory between them; of tensors it is one.",
     "convolve": "The mask is copied to the host, and the call waits for it: kernels get masks as constants of the launch.",
-    "correlate_channels": "Not known.",
-    "digitize": "The edges are checked and rounded on the host, and copied to the device.",
-    "histogram, range": "NumPy's edges are copied to the device, as bins are those of the edges; `torch.histc` gives none and computes bins.",
-    "minmax": "The host's time, which varies: 0.79 in another run of the day.",
-    "op": "CuPy's ufunc is one call of compiled code; ours goes through Python for its arguments.",
-    "op sum": "The host's time, as of `op`.",
-    "prod": "Within what runs of the day differ by: 0.98 in another one.",
-    "select": "The call waits for the number of results, as PyTorch's does, and copies them into an array of that length.",
+    "correlate_channels": "Within what runs of the day differ by: 0.98 in another one.",
+    "digitize": "The edges, which the host has, are copied to the device in each call; `torch.bucketize` has them there.",
+    "histogram": "The call waits for the extremes, from which NumPy computes the edges; `torch.histc` gives no edges.",
+    "histogram, range": "NumPy's edges are copied to the device twice, for the call and as its result; `torch.histc` gives none and computes bins.",
+    "minmax": "The host's time, which varies: 0.78 in another run of the day.",
     "sum axis 0": "A second launch joins shares of the columns, where there are fewer of them than the device has threads.",
-    "sum axis 1": "Of CuPy's arrays the host's time: arguments go through Python.",
+    "sum axis 1": "The host's time: it is that of `sum` of all elements.",
     "unique_consecutive": "The call waits for the number of results, as PyTorch's does.",
 }
 
