@@ -19,7 +19,7 @@ template <detail::gpu_target On = gpu>
     const auto policy = detail::policy_of<tuning::along_axis_policy<>>(on);
     const std::size_t blocks =
         std::size_t{detail::device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
-    const std::size_t value = bytes + std::max<std::size_t>(bytes, 16);
+    const std::size_t value = 2 * (bytes + std::max<std::size_t>(bytes, 16)); // with flags
     // As many shares as blocks, of 32 times the columns of a thread, or of a quarter of the block's threads.
     const std::size_t shares = std::max<std::size_t>(std::size_t{policy.kernels.block_threads} / 4, 32);
     return blocks * std::max(shares * value, 32 * std::size_t{64}) + 256;

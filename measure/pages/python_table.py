@@ -51,7 +51,7 @@ REASONS = {
     "histogram": "The call waits for the extremes, from which NumPy computes the edges; `torch.histc` gives no edges.",
     "histogram, range": "NumPy's edges are copied to the device twice, for the call and as its result; `torch.histc` gives none and computes bins.",
     "minmax": "The host's time, which varies: 0.78 in another run of the day.",
-    "sum axis 0": "A second launch joins shares of the columns, where there are fewer of them than the device has threads.",
+    "sum axis 0": "A second launch, which is gone since (decision 88), joined shares of the columns.",
     "sum axis 1": "The host's time: it is that of `sum` of all elements.",
     "unique_consecutive": "The call waits for the number of results, as PyTorch's does.",
 }

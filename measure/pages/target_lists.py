@@ -99,8 +99,8 @@ REASONS_OF_H100 = {
         "{met} rows do. Of 4 bytes 49 to 99 %, CUB 51 to 76 (2026-11-27): instructions and tiles that wait for each other bound the rest. "
         "The least are bytes, of which as many are 256 MiB only, at about twice CUB's speed.",
     "sums of rows and columns, 2^24 and more: of copy":
-        "{met} rows do, all of 2^28 among them. Of the others, at 2^24, a launch takes about 2 us, and sums of few columns have a second "
-        "one, which joins the blocks' shares.",
+        "{met} rows do, all of 2^28 among them. Of the others, at 2^24, a launch takes about 2 us, and sums of few columns had a second "
+        "one when the table was taken (decision 88).",
     "scans of rows and columns, 2^24 and more: of copy":
         f"{{met}} rows do. {SHARED_COLUMNS.format(share='50 %')} Three and four columns are one scan of rows: 54 to 77 % (decision 87). "
         "Stores of rows whose pitch is no multiple of a sector reach 51 to 73 %; why is not known.",
@@ -167,7 +167,7 @@ REASONS_OF_H200 = {
         "which as many are 256 MiB only, at about twice CUB's speed (decisions 35 and 60).",
     "sums of rows and columns, 2^24 and more: of copy":
         "{met} rows do. At 2^28 all do but columns whose number is odd, which are read element by element (82 %); at 2^24 a launch costs 2 of "
-        "16 us, and sums of few columns have a second one, which joins the blocks' shares.",
+        "16 us, and sums of few columns had a second one when the table was taken (decision 88).",
     "scans of rows and columns, 2^24 and more: of copy":
         f"{{met}} rows do. {SHARED_COLUMNS.format(share='29 to 40 %')}",
     "a call without a graph, to 10,000 elements: the host's time":

@@ -30,7 +30,7 @@ struct along_axis_policy {
                   "multiprocessor");
     static_assert(Kernels.loads_in_flight >= 1, "along_axis_kernels: a thread has at least one load in flight");
 
-    // Where the results give fewer blocks, blocks share the elements of a result, and a second launch joins their values.
+    // Where the results give fewer blocks, blocks share the elements of a result, and the last one joins their values.
     unsigned blocks_per_multiprocessor = Kernels.resident_blocks;
     unsigned thread_min_elements = 8;      // vectors or elements of a thread, where threads share those of a result
     unsigned alone_elements = 32;          // of a thread: with no more, blocks do not share those of a result

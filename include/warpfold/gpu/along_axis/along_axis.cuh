@@ -9,8 +9,7 @@
 //  fold_lanes_kernel      everything else; vectors of columns if the innermost kept         fold_lanes.cuh
 //                         dimension is contiguous and all others keep their alignment
 //
-// If the results do not fill the device, blocks divide the elements of each, and fold_lanes_kernel joins their values in
-// a second launch. The order depends on the plan, the address's alignment, the device and the policy only.
+// If the results do not fill the device, blocks divide the elements of each, and the last one folds their values. The order depends on the plan, the address's alignment, the device and the policy only.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +67,7 @@ bool has_columns(const T* in, const axis_plan& plan, unsigned width) {
     return all;
 }
 
-// Blocks that share the elements of a result cost another launch, and a scan another pass. So a result gets more threads
+// Blocks that share the elements of a result cost a wait for the last one, and a scan another pass. So a result gets more threads
 // of one block first, as long as a block still reads a sector of each row of memory; and blocks share what is left only
 // if a thread would have more than `alone_elements` of the policy. A scan always takes more threads, a reduction where
 // that makes shares unnecessary.
@@ -172,8 +171,9 @@ private:
         if constexpr (is_commutative_v<Op> && fits_vectors_v<T>) {
             if (plan.by_rows() && plan.reduced.at[0].in == 1 && plan.reduced.at[0].extent * sizeof(T) >= 32) {
                 const rows_shape shape = shape_of_rows<T>(policy, plan, blocks);
-                in_shares<A>(on, plan, shape.splits, out, op, result, call,
-                             [&](A* partial) { launch_rows(on, in, plan, shape, out, partial, map, op, result); });
+                with_slots<A>(on, plan, shape.splits, call, [&](flagged_slot<A>* slots) {
+                    launch_rows(on, in, plan, shape, out, slots, map, op, result);
+                });
                 return;
             }
         }
@@ -181,8 +181,9 @@ private:
         const auto by_lanes = [&](auto columns) {
             constexpr unsigned many = decltype(columns)::value;
             const lanes_shape shape = shape_of_lanes<T>(policy, plan, many, threads, blocks, false);
-            in_shares<A>(on, plan, shape.splits, out, op, result, call,
-                         [&](A* partial) { launch_lanes<many>(on, in, plan, shape, out, partial, map, op, result); });
+            with_slots<A>(on, plan, shape.splits, call, [&](flagged_slot<A>* slots) {
+                launch_lanes<many>(on, in, plan, shape, out, slots, map, op, result);
+            });
         };
         if constexpr (width > 1) {
             if (has_columns(in, plan, width)) {
@@ -192,38 +193,12 @@ private:
         by_lanes(std::integral_constant<unsigned, 1>{});
     }
 
-    // Calls launch(nullptr) or, if blocks share the elements of a result, launch(partial), and joins the values.
-    template <class A, class R, class Op, class Result, class Launch>
-    static void in_shares(const On& on, const axis_plan& plan, unsigned splits, R* out, const Op& op,
-                          const Result& result, const char* call, const Launch& launch) {
-        if (splits == 1) {
-            launch(static_cast<A*>(nullptr));
-            return;
-        }
-        const call_memory memory(on, plan.kept.size * splits * sizeof(A), 0, call,
-                                 std::max<std::size_t>(alignof(A), 16));
-        A* const partial = static_cast<A*>(memory.slots()); // zero again by the second launch
-        launch(partial);
-        axis_plan joined;
-        joined.kept = plan.kept;
-        joined.kept.in_begin = 0;
-        std::int64_t apart = 1;
-        for (unsigned d = 0; d < joined.kept.count; ++d) {
-            joined.kept.at[d].in = apart;
-            apart *= static_cast<std::int64_t>(joined.kept.at[d].extent);
-        }
-        joined.reduced.add({splits, apart, 0});
-        constexpr unsigned threads = lanes_threads<Kernels, A>;
-        const std::uint64_t along = std::min<std::uint64_t>(std::bit_floor(splits), 32);
-        const std::uint64_t across = threads / along;
-        const lanes_shape shape{plan.kept.size,
-                                splits,
-                                splits,
-                                rounded_quotient(plan.kept.size, across),
-                                1,
-                                static_cast<unsigned>(std::countr_zero(across)),
-                                false};
-        launch_lanes<1>(on, partial, joined, shape, out, static_cast<A*>(nullptr), identity_map{}, op, result);
+    // Calls launch(nullptr) or, if blocks share the elements of a result, launch(slots) for their values.
+    template <class A, class Launch>
+    static void with_slots(const On& on, const axis_plan& plan, unsigned splits, const char* call,
+                           const Launch& launch) {
+        const call_memory memory(on, splits == 1 ? 0 : plan.kept.size * splits * sizeof(flagged_slot<A>), 0, call);
+        launch(splits == 1 ? nullptr : static_cast<flagged_slot<A>*>(memory.slots()));
     }
 
     // Segments of one short length, one after the other, whose results are, too.
@@ -252,7 +227,7 @@ private:
     }
     template <class A, class T, class R, class Map, class Op, class Result>
     static void launch_rows(const On& on, const T* in, const axis_plan& plan, const rows_shape& shape, R* out,
-                            A* partial, const Map& map, const Op& op, const Result& result) {
+                            flagged_slot<A>* slots, const Map& map, const Op& op, const Result& result) {
         plan_dimensions rows = plan.reduced;
         rows.size /= rows.at[0].extent;
         rows.count -= 1;
@@ -262,16 +237,16 @@ private:
         const std::uint64_t teams = Kernels::value.block_threads >> shape.log_team;
         pdl_launch(properties_of<kernel>(), kernel,
                    grid_of_blocks(rounded_quotient(shape.results * shape.splits, teams)), Kernels::value.block_threads,
-                   0, on.stream, in, out, partial, axis_indices(plan.kept), axis_indices(rows), weight, shape, map, op,
+                   0, on.stream, in, out, slots, axis_indices(plan.kept), axis_indices(rows), weight, shape, map, op,
                    result);
     }
     template <unsigned Width, class A, class T, class R, class Map, class Op, class Result>
-    static void launch_lanes(const On& on, T* in, const axis_plan& plan, const lanes_shape& shape, R* out, A* partial,
-                             const Map& map, const Op& op, const Result& result) {
+    static void launch_lanes(const On& on, const T* in, const axis_plan& plan, const lanes_shape& shape, R* out,
+                             flagged_slot<A>* slots, const Map& map, const Op& op, const Result& result) {
         constexpr auto kernel = &fold_lanes_kernel<Kernels, A, Width, T, R, Map, Op, Result>;
         pdl_launch(properties_of<kernel>(), kernel, grid_of_blocks(shape.tiles * shape.splits),
-                   lanes_threads<Kernels, A>, 0, on.stream, in, out, partial, axis_indices(plan.kept),
-                   axis_indices(plan.reduced), shape, map, op, result);
+                   lanes_threads<Kernels, A>, 0, on.stream, in, out, static_cast<A*>(nullptr), slots,
+                   axis_indices(plan.kept), axis_indices(plan.reduced), shape, map, op, result);
     }
 };
 

@@ -9,6 +9,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/along_axis/axis_indices.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
+#include "warpfold/gpu/core/flagged_slot.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/segmented_reduce/teams.cuh"
 
@@ -38,11 +39,12 @@ struct row_loads {
 };
 
 // `rows`: the reduced dimensions but the innermost, whose elements have the indices 0, weight, 2 weight, ... of a row.
-// `mine` of every team goes to `out`, or to partial[split * results + result] if that is not null.
+// If teams share the pieces of a result, their values pass through slots[share * results + result], and the team of the last share
+// folds them.
 template <class Kernels, class A, class T, class R, class Map, class Op, class Result>
 __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.resident_blocks)
-    fold_rows_kernel(const T* in, R* out, A* partial, axis_indices kept, axis_indices rows, std::uint64_t weight,
-                     rows_shape shape, Map map, Op op, Result result) {
+    fold_rows_kernel(const T* in, R* out, flagged_slot<A>* slots, axis_indices kept, axis_indices rows,
+                     std::uint64_t weight, rows_shape shape, Map map, Op op, Result result) {
     __shared__ block::reduce_storage<A> storage;
 
     check_map<Map, T>();
@@ -73,18 +75,29 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
                               indexed, op, thread, team));
             }
         }
-        if (team <= warp::lanes) {
-            mine = reduce_team(mine, op, team);
-        } else {
-            mine = block::reduce(mine, op, storage);
-            __syncthreads();
-        }
-        if (thread == 0 && unit < units) {
-            if (partial != nullptr) {
-                partial[unit] = mine;
+        const auto fold_team = [&] {
+            if (team <= warp::lanes) {
+                mine = reduce_team(mine, op, team);
             } else {
-                out[to.role] = result(mine);
+                mine = block::reduce(mine, op, storage);
+                __syncthreads();
             }
+        };
+        fold_team();
+        const bool is_last = unit < units && split + 1 == shape.splits;
+        if (slots != nullptr) {
+            if (thread == 0 && unit < units) {
+                detail::publish(&slots[unit], mine);
+            }
+            // Blocks start in the order of their index: the teams of the other shares have started, and none waits for another.
+            mine = Op::template identity<A>();
+            for (unsigned share = thread; is_last && share < shape.splits; share += team) {
+                mine = op(mine, detail::take_slot(&slots[share * shape.results + which]));
+            }
+            fold_team();
+        }
+        if (thread == 0 && is_last) {
+            out[to.role] = result(mine);
         }
     }
 }

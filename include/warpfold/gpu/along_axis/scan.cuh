@@ -90,10 +90,10 @@ private:
         const std::uint64_t rows = plan.kept.size;
         const call_memory memory(on, rows * shape.splits * sizeof(A), 0, call, std::max<std::size_t>(alignof(A), 16));
         A* const totals = static_cast<A*>(memory.slots()); // zero again by the last launch
-        constexpr auto fold = &fold_lanes_kernel<Kernels, A, 1, const T, A, Map, Op, identity_result>;
+        constexpr auto fold = &fold_lanes_kernel<Kernels, A, 1, T, A, Map, Op, identity_result>;
         pdl_launch(properties_of<fold>(), fold, grid_of_blocks(shape.tiles * shape.splits), threads, 0, on.stream, in,
-                   static_cast<A*>(nullptr), totals, axis_indices(plan.kept), axis_indices(plan.reduced), shape, map,
-                   op, identity_result{});
+                   static_cast<A*>(nullptr), totals, static_cast<flagged_slot<A>*>(nullptr), axis_indices(plan.kept),
+                   axis_indices(plan.reduced), shape, map, op, identity_result{});
 
         axis_plan of_totals;
         of_totals.kept.add({rows, 1, 1});
