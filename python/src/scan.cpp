@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "warpfold/scan.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
+#include "python/src/segments.hpp"
 #include "warpfold/along_axis.hpp"
 
 namespace warpfold::python {
@@ -36,10 +42,53 @@ bool scan_as(const array& in, std::uint64_t length, const array& out, const Op& 
     return from && to;
 }
 
+// Extremes of float16 are those of integers of the same order, in which NaN is the best. They are computed in the results.
+template <class Op>
+bool scan_halves(const array& in, std::uint64_t length, const array& out, const Op& op) {
+    auto* const key = out.contiguous<std::int16_t>(out.type);
+    if (in.type != element::float16 || out.type != element::float16 || key == nullptr) {
+        return false;
+    }
+    constexpr auto most = std::numeric_limits<std::int16_t>::max();
+    constexpr std::int16_t nan = std::is_same_v<Op, maximum> ? most : -most - 1;
+    const auto for_blocks = [&](const auto& work) {
+        for_groups((in.size() + most - 1) / most, most, [&](std::uint64_t block) {
+            const std::uint64_t first = block * most;
+            detail::with_widest_vectors([&] {
+                work(first, std::min<std::uint64_t>(most, in.size() - first));
+                return 0;
+            });
+        });
+    };
+    const auto ordered = [](std::int16_t bits) { return static_cast<std::int16_t>(bits ^ ((bits >> 15) & most)); };
+    for_blocks([&](std::uint64_t first, std::uint64_t count) {
+        read_elements<std::int16_t>(in, first, count, key + first);
+        for (std::uint64_t k = first; k < first + count; ++k) {
+            key[k] = (key[k] & most) > 0x7c00 ? nan : ordered(key[k]);
+        }
+    });
+    array keys = out;
+    keys.type = element::int16;
+    (void)scan_as<std::int16_t, std::int16_t>(keys, length, keys, op);
+    for_blocks([&](std::uint64_t first, std::uint64_t count) {
+        for (std::uint64_t k = first; k < first + count; ++k) {
+            key[k] = ordered(key[k]);
+        }
+    });
+    return true;
+}
+
 // Integers are added and multiplied modulo 2^64, with the same bits for both signs.
 template <class Op>
 bool scan_fast(const array& in, std::uint64_t length, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum> || std::is_same_v<Op, product>;
+    if (in.type == element::float16) {
+        if constexpr (widens) {
+            return in.type == out.type && scan_as<half, half>(in, length, out, op);
+        } else {
+            return scan_halves(in, length, out, op);
+        }
+    }
     return with_plain_type(in.type, [&](auto zero) {
         using T = decltype(zero);
         if constexpr (widens && std::is_integral_v<T>) {
