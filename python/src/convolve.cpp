@@ -52,8 +52,20 @@ void channels_as(const array& in, const array& masks, const array& out) {
         return;
     }
     const std::int64_t height = in.shape[2], width = in.shape[3], down = out.shape[2], across = out.shape[3];
-    const detail::convolve_task<T, T> task{in.required<const T>(in.type), to, width, height, width, width * height,
-                                           across, down, across, across * down, in.shape[0], 0, 0, border::zero};
+    const detail::convolve_task<T, T> task{.in = in.required<const T>(in.type),
+                                           .out = to,
+                                           .width = width,
+                                           .height = height,
+                                           .pitch = width,
+                                           .distance = width * height,
+                                           .out_width = across,
+                                           .out_height = down,
+                                           .out_pitch = across,
+                                           .out_distance = across * down,
+                                           .count = in.shape[0],
+                                           .lead_x = 0,
+                                           .lead_y = 0,
+                                           .outside = border::zero};
     detail::convolve_engine<host>::channels<T>(host{}, task, masks.required<const T>(in.type), masks.shape[3],
                                                masks.shape[2], masks.shape[1], masks.shape[0]);
 }

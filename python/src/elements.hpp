@@ -129,7 +129,7 @@ void read_elements(const array& of, std::uint64_t first, std::uint64_t count, A*
             }
         };
         stride == next       ? copy(next)
-        : stride == -next  ? copy(-next)
+        : stride == -next    ? copy(-next)
         : stride == 2 * next ? copy(2 * next)
                              : copy(stride);
         to += number;

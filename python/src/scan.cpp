@@ -45,34 +45,34 @@ bool scan_as(const array& in, std::uint64_t length, const array& out, const Op& 
 // Extremes of float16 are those of integers of the same order, in which NaN is the best. They are computed in the results.
 template <class Op>
 bool scan_halves(const array& in, std::uint64_t length, const array& out, const Op& op) {
-    auto* const key = out.contiguous<std::int16_t>(out.type);
-    if (in.type != element::float16 || out.type != element::float16 || key == nullptr) {
-        return false;
+    auto* const key = out.contiguous<std::int16_t>(element::float16);
+    if (key == nullptr || !out.view<half>(element::float16)) {
+        return scan_as<half, half>(in, length, out, op);
     }
-    constexpr auto most = std::numeric_limits<std::int16_t>::max();
-    constexpr std::int16_t nan = std::is_same_v<Op, maximum> ? most : -most - 1;
-    const auto for_blocks = [&](const auto& work) {
-        for_groups((in.size() + most - 1) / most, most, [&](std::uint64_t block) {
-            const std::uint64_t first = block * most;
+    constexpr std::int16_t magnitude = 0x7fff, infinity = 0x7c00;
+    constexpr std::int16_t nan = std::is_same_v<Op, maximum> ? magnitude : -magnitude - 1;
+    const auto reordered = [](std::int16_t x) { return static_cast<std::int16_t>(x ^ ((x >> 15) & magnitude)); };
+    const auto for_parts = [&](const auto& work) {
+        for_groups((in.size() + part_size - 1) / part_size, part_size, [&](std::uint64_t part) {
+            const std::uint64_t first = part * part_size, end = std::min(first + part_size, in.size());
             detail::with_widest_vectors([&] {
-                work(first, std::min<std::uint64_t>(most, in.size() - first));
+                work(first, end);
                 return 0;
             });
         });
     };
-    const auto ordered = [](std::int16_t bits) { return static_cast<std::int16_t>(bits ^ ((bits >> 15) & most)); };
-    for_blocks([&](std::uint64_t first, std::uint64_t count) {
-        read_elements<std::int16_t>(in, first, count, key + first);
-        for (std::uint64_t k = first; k < first + count; ++k) {
-            key[k] = (key[k] & most) > 0x7c00 ? nan : ordered(key[k]);
+    for_parts([&](std::uint64_t first, std::uint64_t end) {
+        read_elements<std::int16_t>(in, first, end - first, key + first);
+        for (std::uint64_t k = first; k < end; ++k) {
+            key[k] = (key[k] & magnitude) > infinity ? nan : reordered(key[k]);
         }
     });
     array keys = out;
     keys.type = element::int16;
-    (void)scan_as<std::int16_t, std::int16_t>(keys, length, keys, op);
-    for_blocks([&](std::uint64_t first, std::uint64_t count) {
-        for (std::uint64_t k = first; k < first + count; ++k) {
-            key[k] = ordered(key[k]);
+    (void)scan_as<std::int16_t, std::int16_t>(keys, length, keys, op); // true: the results are a view
+    for_parts([&](std::uint64_t first, std::uint64_t end) {
+        for (std::uint64_t k = first; k < end; ++k) {
+            key[k] = reordered(key[k]);
         }
     });
     return true;
@@ -84,9 +84,9 @@ bool scan_fast(const array& in, std::uint64_t length, const array& out, const Op
     constexpr bool widens = std::is_same_v<Op, sum> || std::is_same_v<Op, product>;
     if (in.type == element::float16) {
         if constexpr (widens) {
-            return in.type == out.type && scan_as<half, half>(in, length, out, op);
+            return out.type == in.type && scan_as<half, half>(in, length, out, op);
         } else {
-            return scan_halves(in, length, out, op);
+            return out.type == in.type && scan_halves(in, length, out, op);
         }
     }
     return with_plain_type(in.type, [&](auto zero) {

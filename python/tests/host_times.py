@@ -24,6 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "gpu"))
 from gpu_check import OURS, arguments, module_functions, torch_functions  # noqa: E402
 
 ROUND = 0.004  # seconds
+PAUSE = 0.01  # seconds before each turn: OpenMP's threads poll for milliseconds after PyTorch's last call, on the cores of the next one
 LONGEST = 20  # seconds: a call that takes more is left out at larger sizes
 TAPS = np.full(9, 1 / 9, np.float32)
 
@@ -111,6 +112,7 @@ def medians(works, rounds):
     for k in range(rounds):
         for j in range(len(works)):
             which = (j + k) % len(works)  # each one is first in its turn
+            time.sleep(PAUSE)
             taken[which].append(seconds(works[which], repeats[which]))
     return [statistics.median(one) for one in taken]
 

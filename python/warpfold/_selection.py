@@ -51,7 +51,8 @@ def select(a: Any, where: Any) -> Any:
     with call_of("select", a) as call:
         flags, number = _chosen(call, where)
         target = call.results(None, (number,), call.array.dtype)
-        call.engine.select(call.contiguous(call.array), flags, target.array, None)
+        if number:
+            call.engine.select(call.contiguous(call.array), flags, target.array, None)
         return target.finish()
 
 

@@ -106,9 +106,9 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>:
 }
 
 // Sums of R rows and N vectors of columns in registers, for a mask of Kx by Ky if they are not 0. Row r starts at out +
-// r * out_pitch; rows[y] + i is the sample for mask value (i, 0) in row y. Unless `apart` is 0, all R rows are sums of the
-// same samples, and the mask of row r is at mask + r * apart.
-template <unsigned R, unsigned N, bool Streamed, int Kx, int Ky, class A>
+// r * out_pitch; rows[y] + i is the sample for mask value (i, 0) in row y. IsShared: all R rows are sums of the same samples,
+// and the mask of row r is at mask + r * apart.
+template <unsigned R, unsigned N, bool Streamed, int Kx, int Ky, bool IsShared = false, class A>
 WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const A* const* rows, std::int64_t x,
                                            const A* mask, std::int64_t kx, std::int64_t ky, std::int64_t apart = 0) {
     static_assert(R == 1 || R == 4);
@@ -118,12 +118,12 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
     if constexpr (Kx != 0) {
         add_rows<0, Kx, Ky>(sum, rows, x, mask);
     }
-    for (std::int64_t y = 0; Kx == 0 && y < (apart == 0 ? ky + R - 1 : ky); ++y) {
+    for (std::int64_t y = 0; Kx == 0 && y < ky + (IsShared ? 0 : R - 1); ++y) {
         const A* const row = rows[y] + x;
         const A* const values = mask + y * kx;
         if constexpr (R == 1) {
             add_samples<0, 1>(sum, row, values, kx, 0);
-        } else if (apart != 0) {
+        } else if constexpr (IsShared) {
             add_samples<0, R>(sum, row, values, kx, apart);
         } else {
             const std::int64_t from = y < ky ? 0 : y - ky + 1, to = y < R ? y + 1 : R;
@@ -156,14 +156,15 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
 }
 
 // R rows of `columns` sums from x = 0 on.
-template <unsigned R, unsigned N, bool Streamed = false, int Kx = 0, int Ky = 0, class A, class O>
+template <unsigned R, unsigned N, bool Streamed = false, int Kx = 0, int Ky = 0, bool IsShared = false, class A,
+          class O>
 WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::int64_t columns, const A* const* rows,
                                           const A* mask, std::int64_t kx, std::int64_t ky, std::int64_t apart = 0) {
     constexpr std::int64_t width = N * lanes_v<A>;
     std::int64_t x = 0;
     const auto partly = [&](std::int64_t wanted) {
         A sum[static_cast<std::size_t>(R * width)];
-        correlate_lanes<R, N, false, 0, 0>(sum, width, rows, x, mask, kx, ky, apart);
+        correlate_lanes<R, N, false, 0, 0, IsShared>(sum, width, rows, x, mask, kx, ky, apart);
         for (std::int64_t r = 0; r < R; ++r) {
             for (std::int64_t c = 0; c < wanted; ++c) {
                 out[r * out_pitch + x + c] = sample_of<O>(sum[r * width + c]);
@@ -181,7 +182,7 @@ WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::i
     }
     if constexpr (std::is_same_v<O, A>) {
         for (; x + width <= columns; x += width) {
-            correlate_lanes<R, N, Streamed, Kx, Ky>(out + x, out_pitch, rows, x, mask, kx, ky, apart);
+            correlate_lanes<R, N, Streamed, Kx, Ky, IsShared>(out + x, out_pitch, rows, x, mask, kx, ky, apart);
         }
     }
     while (x < columns) { // NOLINT(bugprone-infinite-loop): partly() changes x
@@ -375,7 +376,8 @@ WARPFOLD_LANES_TARGET void correlate_channels_block(const convolve_task<A, A>& t
         A* const out = task.out + block.image * outputs * apart + (block.y + r) * task.out_pitch + block.x;
         std::int64_t o = 0;
         for (; o + 4 <= outputs; o += 4) {
-            correlate_rows<4, 3>(out + o * apart, apart, block.columns, rows.data(), masks + o * size, kx, height, size);
+            correlate_rows<4, 3, false, 0, 0, true>(out + o * apart, apart, block.columns, rows.data(),
+                                                    masks + o * size, kx, height, size);
         }
         for (; o < outputs; ++o) {
             correlate_rows<1, 8>(out + o * apart, apart, block.columns, rows.data(), masks + o * size, kx, height);

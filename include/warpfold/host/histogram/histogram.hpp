@@ -142,9 +142,8 @@ private:
                 return;
             }
         }
-        with_widest_vectors([this, bin = of_.bin, from, n] {
-            count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n);
-        });
+        with_widest_vectors(
+            [this, bin = of_.bin, from, n] { count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n); });
     }
 
     // bin_of(0), ... bin_of(n - 1).
@@ -355,7 +354,7 @@ struct histogram_engine<host> {
         const counter_table table = table_for(of.bins);
         const std::uint64_t workers =
             std::min(chunks, table == counter_table::of_words ? threads : std::min<std::uint64_t>(threads, 15));
-        parallel_claims(static_cast<unsigned>(workers), chunks, [&](auto&& claim) {
+        const auto count_chunks = [&](auto&& claim) {
             std::uint64_t chunk = 0;
             if (!claim(chunk)) {
                 return;
@@ -365,7 +364,8 @@ struct histogram_engine<host> {
                 tables.count(in, chunk * each, std::min(n, (chunk + 1) * each));
             } while (claim(chunk));
             tables.hand_over();
-        });
+        };
+        parallel_claims(static_cast<unsigned>(workers), chunks, count_chunks, pieces_together);
     }
 
     // Samples are divided into pieces that depend only on their number and on the bins. Each piece is summed in order,
