@@ -182,8 +182,10 @@ struct axis_engine<host> {
             parallel_for(on.threads, (groups + together - 1) / together, fold_groups, pieces_together);
             return;
         }
-        parallel_for(on.threads, groups * pieces,
-                     [&](std::uint64_t unit) { fold_piece(unit / pieces, unit % pieces, &partial[unit * width]); });
+        const auto fold_unit = [&](std::uint64_t unit) {
+            fold_piece(unit / pieces, unit % pieces, &partial[unit * width]);
+        };
+        parallel_for(on.threads, groups * pieces, fold_unit, pieces_together);
         for (std::uint64_t g = 0; g < groups; ++g) {
             A* const total = &partial[g * pieces * width];
             for (std::uint64_t p = 1; p < pieces; ++p) {
