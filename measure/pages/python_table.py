@@ -19,10 +19,11 @@ faster than the package whose arrays it takes. Of {rows} rows of 10^6 elements a
 HOST_HEAD = """# The Python package on the host beside NumPy and PyTorch
 
 {device};
-made by `measure/pages/python_table.py` from a run of `python/tests/host_times.py`.
+made by `measure/pages/python_table.py` from the output of `python/tests/host_times.py`.
 
-Microseconds a call of arrays in host memory, ours and the package's in turn; the ratio is ours by the package's, below 1 where
-ours is faster, worst first. Of {rows} rows {ahead} are ahead, and {close} of the others within 10 %; of the {large_rows} of 10^6
+Microseconds a call of arrays in host memory, ours and the package's in turn, with a pause before each turn in which threads go to
+sleep ([decision 80](../decisions/0080-whole-arrays-on-the-host.md)); the ratio is ours by the package's, below 1 where ours is
+faster, worst first. Of {rows} rows {ahead} are ahead, and {close} of the others within 10 %; of the {large_rows} of 10^6
 elements and more {large_ahead} are ahead, {large_close} within 10 %. Functions that a package does not have are beside the nearest
 that it has: `exact_sum` beside `sum`, which rounds at each addition.
 
@@ -34,7 +35,7 @@ EXACT = "Exact sums, rounded once; the package's function rounds at each additio
 HOST_REASONS = {
     "any": "NumPy stops at the first element that is not zero.",
     "bincount": "A pass for the extremes first; the shape of the results follows from them.",
-    "correlate_channels": "PyTorch has oneDNN's products of matrices; ours is a correlation for each pair of channels.",
+    "correlate_channels": "PyTorch has oneDNN's products of matrices; ours adds four results of each vector of samples.",
     "exact_dot": EXACT, "exact_mean": EXACT, "exact_norm": EXACT, "exact_sum": EXACT, "exact_var": EXACT,
     "norm": "Squares are added in float64, such that nothing overflows.",
     "run_length_encode": "Room for as many runs as elements, of which the used part is copied.",

@@ -77,6 +77,9 @@ using extent2 = std::pair<std::int64_t, std::int64_t>;
 // The same in two dimensions; `outside` is a warpfold::border.
 void correlate_images(const array& in, const array& mask, int which, int outside, extent2 lead, const array& out);
 void correlate_image_products(element fold, const array& in, const array& mask, extent2 lead, const array& out);
+// out[n][o] is the sum over c of the correlation of in[n][c] with masks[o][c], where masks touch elements only. Contiguous
+// arrays of four axes, float32 or float64.
+void correlate_channels(const array& in, const array& masks, const array& out);
 // With the mask down[y] * across[x].
 void correlate_separable(const array& in, const array& across, const array& down, int which, int outside,
                          const array& out);

@@ -45,6 +45,32 @@ void correlate_images_as(element type, const array& in, const array& mask, const
 }
 
 template <class T>
+void channels_as(const array& in, const array& masks, const array& out) {
+    T* const to = out.required<T>(in.type);
+    if (in.size() == 0) {
+        std::fill_n(to, out.size(), T(0));
+        return;
+    }
+    const std::int64_t height = in.shape[2], width = in.shape[3], down = out.shape[2], across = out.shape[3];
+    const detail::convolve_task<T, T> task{.in = in.required<const T>(in.type),
+                                           .out = to,
+                                           .width = width,
+                                           .height = height,
+                                           .pitch = width,
+                                           .distance = width * height,
+                                           .out_width = across,
+                                           .out_height = down,
+                                           .out_pitch = across,
+                                           .out_distance = across * down,
+                                           .count = in.shape[0],
+                                           .lead_x = 0,
+                                           .lead_y = 0,
+                                           .outside = border::zero};
+    detail::convolve_engine<host>::channels<T>(host{}, task, masks.required<const T>(in.type), masks.shape[3],
+                                               masks.shape[2], masks.shape[1], masks.shape[0]);
+}
+
+template <class T>
 void separable_as(element type, const array& in, const array& across, const array& down, const convolve_options& how,
                   const array& out) {
     warpfold::correlate_separable(host{}, images_of<const T>(type, in), across.required<const T>(type), across.size(),
@@ -179,6 +205,12 @@ void correlate_images(const array& in, const array& mask, int which, int outside
 
 void correlate_image_products(element fold, const array& in, const array& mask, extent2 lead, const array& out) {
     sum_products_in(fold, in, mask, lead, out);
+}
+
+void correlate_channels(const array& in, const array& masks, const array& out) {
+    if (out.size() != 0) {
+        in.type == element::float32 ? channels_as<float>(in, masks, out) : channels_as<double>(in, masks, out);
+    }
 }
 
 void correlate_separable(const array& in, const array& across, const array& down, int which, int outside,

@@ -128,7 +128,10 @@ void read_elements(const array& of, std::uint64_t first, std::uint64_t count, A*
                 to[j] = converted<T, A>(from + static_cast<std::int64_t>(j) * step);
             }
         };
-        stride == next ? copy(next) : stride == -next ? copy(-next) : copy(stride);
+        stride == next       ? copy(next)
+        : stride == -next    ? copy(-next)
+        : stride == 2 * next ? copy(2 * next)
+                             : copy(stride);
         to += number;
     });
 }

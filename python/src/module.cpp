@@ -158,6 +158,10 @@ NB_MODULE(_core, m) {
         nb::arg("fold"), nb::arg("a"), nb::arg("mask"), nb::arg("lead_y"), nb::arg("lead_x"), nb::arg("out"),
         unlocked());
     m.def(
+        "correlate_channels",
+        [](const array& in, const array& masks, const array& out) { wp::correlate_channels(in, masks, out); },
+        nb::arg("a"), nb::arg("masks"), nb::arg("out"), unlocked());
+    m.def(
         "correlate_separable",
         [](const array& in, const array& across, const array& down, int which, int outside, const array& out) {
             wp::correlate_separable(in, across, down, which, outside, out);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "warpfold/scan.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
+#include "python/src/segments.hpp"
 #include "warpfold/along_axis.hpp"
 
 namespace warpfold::python {
@@ -36,10 +42,53 @@ bool scan_as(const array& in, std::uint64_t length, const array& out, const Op& 
     return from && to;
 }
 
+// Extremes of float16 are those of integers of the same order, in which NaN is the best. They are computed in the results.
+template <class Op>
+bool scan_halves(const array& in, std::uint64_t length, const array& out, const Op& op) {
+    auto* const key = out.contiguous<std::int16_t>(element::float16);
+    if (key == nullptr || !out.view<half>(element::float16)) {
+        return scan_as<half, half>(in, length, out, op);
+    }
+    constexpr std::int16_t magnitude = 0x7fff, infinity = 0x7c00;
+    constexpr std::int16_t nan = std::is_same_v<Op, maximum> ? magnitude : -magnitude - 1;
+    const auto reordered = [](std::int16_t x) { return static_cast<std::int16_t>(x ^ ((x >> 15) & magnitude)); };
+    const auto for_parts = [&](const auto& work) {
+        for_groups((in.size() + part_size - 1) / part_size, part_size, [&](std::uint64_t part) {
+            const std::uint64_t first = part * part_size, end = std::min(first + part_size, in.size());
+            detail::with_widest_vectors([&] {
+                work(first, end);
+                return 0;
+            });
+        });
+    };
+    for_parts([&](std::uint64_t first, std::uint64_t end) {
+        read_elements<std::int16_t>(in, first, end - first, key + first);
+        for (std::uint64_t k = first; k < end; ++k) {
+            key[k] = (key[k] & magnitude) > infinity ? nan : reordered(key[k]);
+        }
+    });
+    array keys = out;
+    keys.type = element::int16;
+    (void)scan_as<std::int16_t, std::int16_t>(keys, length, keys, op); // true: the results are a view
+    for_parts([&](std::uint64_t first, std::uint64_t end) {
+        for (std::uint64_t k = first; k < end; ++k) {
+            key[k] = reordered(key[k]);
+        }
+    });
+    return true;
+}
+
 // Integers are added and multiplied modulo 2^64, with the same bits for both signs.
 template <class Op>
 bool scan_fast(const array& in, std::uint64_t length, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum> || std::is_same_v<Op, product>;
+    if (in.type == element::float16) {
+        if constexpr (widens) {
+            return out.type == in.type && scan_as<half, half>(in, length, out, op);
+        } else {
+            return out.type == in.type && scan_halves(in, length, out, op);
+        }
+    }
     return with_plain_type(in.type, [&](auto zero) {
         using T = decltype(zero);
         if constexpr (widens && std::is_integral_v<T>) {

@@ -4,7 +4,8 @@
 
 A table on stdout, separated by tabs: function, elements, package whose arrays are computed, who computes, microseconds a call. Ours
 and the package's take turns; the times are medians of N rounds (7) of a few milliseconds each. Run it where `warpfold` is
-importable, on a quiet machine. measure/pages/python_table.py makes the page docs/results/python-host.md of the table.
+importable, on a quiet machine; real-time priority (`chrt -f 1`) keeps other programs off its cores, and stops them for minutes.
+measure/pages/python_table.py makes the page docs/results/python-host.md of the table.
 """
 import argparse
 import importlib
@@ -24,6 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "gpu"))
 from gpu_check import OURS, arguments, module_functions, torch_functions  # noqa: E402
 
 ROUND = 0.004  # seconds
+PAUSE = 0.01  # seconds before each turn: OpenMP's threads poll for milliseconds after PyTorch's last call, on the cores of the next one
 LONGEST = 20  # seconds: a call that takes more is left out at larger sizes
 TAPS = np.full(9, 1 / 9, np.float32)
 
@@ -111,6 +113,7 @@ def medians(works, rounds):
     for k in range(rounds):
         for j in range(len(works)):
             which = (j + k) % len(works)  # each one is first in its turn
+            time.sleep(PAUSE)
             taken[which].append(seconds(works[which], repeats[which]))
     return [statistics.median(one) for one in taken]
 

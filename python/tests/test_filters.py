@@ -200,7 +200,8 @@ def test_images_without_elements():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int16", "bool"])
 @pytest.mark.parametrize("shape, masks", [
     ((1, 1, 1, 1), (1, 1, 1, 1)), ((2, 3, 7, 5), (4, 3, 2, 3)), ((1, 2, 33, 40), (9, 2, 9, 1)), ((2, 1, 41, 70), (1, 1, 3, 37)),
-    ((1, 2, 40, 34), (8, 2, 8, 32)), ((0, 2, 4, 4), (3, 2, 2, 2)), ((2, 2, 4, 4), (0, 2, 2, 2)), ((2, 0, 4, 4), (3, 0, 2, 2))])
+    ((1, 2, 40, 34), (8, 2, 8, 32)), ((0, 2, 4, 4), (3, 2, 2, 2)), ((2, 2, 4, 4), (0, 2, 2, 2)), ((2, 0, 4, 4), (3, 0, 2, 2)),
+    ((2, 3, 19, 402), (7, 3, 3, 4))])
 def test_sums_over_channels(dtype, shape, masks):
     rng = np.random.default_rng(len(dtype))
     a, by = (rng.integers(0 if dtype == "bool" else -3, 4 if dtype != "bool" else 2, extents).astype(dtype) for extents in (shape, masks))

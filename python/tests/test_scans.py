@@ -53,6 +53,27 @@ def test_long_arrays(name, n, dtype):
         compare(name, array[:1000].reshape(8, 125).T, 0, 1e-4 if dtype == "float32" else 1e-11)
 
 
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+@pytest.mark.parametrize("n", [1, 65, 8193, 100003])
+def test_long_arrays_of_float16(name, n):
+    bits = np.random.default_rng(n).integers(0, 1 << 16, n, np.uint16)
+    array = bits.view(np.float16)
+    array[np.isnan(array)] = 0  # of both signs
+    array[n * 2 // 3:][:3] = [np.nan, -np.nan, np.inf][:n - n * 2 // 3]
+    compare(name, array, None)
+    compare(name, array[::-3], 0)
+    for shape in ((5, -1), (-1, 5)):
+        compare(name, array[:n // 5 * 5].reshape(shape), 0)
+        compare(name, array[:n // 5 * 5].reshape(shape), 1)
+    compare(name, array[:1024].reshape((2,) * 10) if n > 1024 else array.reshape((1,) * 9 + (n,)), -2)
+
+
+def test_long_sums_of_float16():
+    array = np.random.default_rng(1).integers(-8, 9, 100003).astype(np.float16)
+    np.testing.assert_array_equal(wf.cumsum(array), array.astype(np.float32).cumsum().astype(np.float16))
+    np.testing.assert_array_equal(wf.cumsum(array[::-2]), array[::-2].astype(np.float32).cumsum().astype(np.float16))
+
+
 def test_out():
     array = np.arange(24, dtype=np.int32).reshape(4, 6)
     room = np.zeros((6, 8), np.int64)
@@ -65,6 +86,10 @@ def test_out():
     expected = np.maximum.accumulate(array[::-1], axis=0)
     wf.cummax(array[::-1], axis=0, out=array)
     np.testing.assert_array_equal(array, expected)
+    halves, room = np.array([3, 1, -2, np.nan, 5], np.float16), np.zeros(10, np.float16)
+    wf.cummin(halves, out=room[::2])
+    np.testing.assert_array_equal(room[::2], np.minimum.accumulate(halves))
+    assert not room[1::2].any()
 
 
 @pytest.mark.parametrize("call", [

@@ -158,27 +158,11 @@ def correlate_channels(images: Any, masks: Any, out: Any = None) -> Any:
         plain = call.contiguous(result)
         a = call.contiguous(a, sums)
         by = call.contiguous(by, sums) if out is None else call.copied(by, sums)  # `out` may be the masks
-        if call.is_on_host:
-            _sum_channels(call, a, by, plain)
-        else:
-            call.engine.correlate_channels(a, by, plain)
+        call.engine.correlate_channels(a, by, plain)
         for source, place in ((plain, result), (result, target.array)):
             if source is not place:
                 call.copy(source, place)
         return target.finish()
-
-
-def _sum_channels(call: Call, a: Array, masks: Array, out: Array) -> None:
-    """On the host: a correlation for each pair of channels."""
-    out[...] = 0
-    if out.size == 0:
-        return
-    part = np.empty((out.shape[0], *out.shape[2:]), out.dtype)
-    for c in range(a.shape[1]):
-        images = np.ascontiguousarray(a[:, c])
-        for o in range(masks.shape[0]):
-            call.engine.correlate_images(images, masks[o, c], MODES["valid"], BORDERS["zero"], 0, 0, part)
-            out[:, o] += part
 
 
 def _line(call: Call, name: str, values: Any) -> NumPyArray:

@@ -65,7 +65,8 @@ def select(a: Any, where: Any) -> Any:
             return call.shortened(target, call.engine.select_and_count(line, _conditions(call, where), target.array))
         flags, number = _counted(call, where)
         target = call.results(None, (number,), call.array.dtype)
-        call.engine.select(call.contiguous(call.array), flags, target.array, None)
+        if number:
+            call.engine.select(call.contiguous(call.array), flags, target.array, None)
         return target.finish()
 
 

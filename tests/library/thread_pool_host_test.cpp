@@ -43,6 +43,24 @@ TEST(thread_pool, each_piece_is_worked_on_once) {
     }
 }
 
+// Long loops: a thread takes 4 neighbours at a time, unless less are left.
+TEST(thread_pool, neighbours_go_to_one_thread) {
+    for (const std::uint64_t pieces : {256u, 301u, 1009u}) {
+        std::vector<std::atomic<int>> times(pieces);
+        std::vector<std::thread::id> by(pieces);
+        const auto work = [&](std::uint64_t k) {
+            ++times[k];
+            by[k] = std::this_thread::get_id();
+            take_time();
+        };
+        detail::parallel_for(2, pieces, work, 4);
+        for (std::uint64_t k = 0; k < pieces; ++k) {
+            EXPECT_EQ(times[k], 1) << k;
+            EXPECT_EQ(by[k], by[k / 4 * 4]) << k;
+        }
+    }
+}
+
 // However late the others come: the caller goes on to its third piece, and they to their second, when all are there.
 TEST(thread_pool, threads_join_long_loops_up_to_the_number_asked_for) {
     for (const unsigned threads : {2u, 5u}) {

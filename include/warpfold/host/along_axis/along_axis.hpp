@@ -172,17 +172,20 @@ struct axis_engine<host> {
             });
         };
         if (pieces == 1) {
-            parallel_for(on.threads, (groups + together - 1) / together, [&](std::uint64_t unit) {
+            const auto fold_groups = [&](std::uint64_t unit) {
                 A total[axis_group<A>];
                 for (std::uint64_t g = unit * together; g < std::min(groups, (unit + 1) * together); ++g) {
                     fold_piece(g, 0, total);
                     write(g, total);
                 }
-            });
+            };
+            parallel_for(on.threads, (groups + together - 1) / together, fold_groups, pieces_together);
             return;
         }
-        parallel_for(on.threads, groups * pieces,
-                     [&](std::uint64_t unit) { fold_piece(unit / pieces, unit % pieces, &partial[unit * width]); });
+        const auto fold_unit = [&](std::uint64_t unit) {
+            fold_piece(unit / pieces, unit % pieces, &partial[unit * width]);
+        };
+        parallel_for(on.threads, groups * pieces, fold_unit, pieces_together);
         for (std::uint64_t g = 0; g < groups; ++g) {
             A* const total = &partial[g * pieces * width];
             for (std::uint64_t p = 1; p < pieces; ++p) {

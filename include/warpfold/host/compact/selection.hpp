@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <type_traits>
 
@@ -41,15 +42,17 @@ struct compact_chunk<selection<In, Out, Rejected, Test>> {
         if constexpr (task_type::has_rejected) {
             rejected_.reset(new T[size_ + 1]);
         }
-        for (std::uint64_t k = begin; k < end; ++k) {
-            const T& x = task.in[k];
-            const bool is_selected = test(task.test, x, k);
-            selected_[count_] = x;
-            if constexpr (task_type::has_rejected) {
-                rejected_[k - begin - count_] = x;
+        if constexpr (has_flags) {
+            std::uint64_t mixed = 0; // of every eighth group of flags
+            for (std::uint64_t k = begin; k + group <= end; k += 8 * group) {
+                const std::uint64_t flags = flags_at(k);
+                mixed += flags != 0 && flags != all_true ? 1 : 0;
             }
-            count_ += is_selected ? 1 : 0;
+            if (mixed * 4 * 8 * group < size_) { // else branches would be mispredicted
+                begin = pack_groups(begin, end);
+            }
         }
+        pack(begin, end);
     }
 
     [[nodiscard]] total_type total() const { return count_; }
@@ -66,6 +69,47 @@ struct compact_chunk<selection<In, Out, Rejected, Test>> {
     }
 
 private:
+    // Flags are also read in groups, as one number.
+    static constexpr bool has_flags = std::is_same_v<Test, stencil_test<const std::uint8_t*, is_true>> ||
+                                      std::is_same_v<Test, stencil_test<const bool*, is_true>>;
+    static constexpr std::uint64_t group = sizeof(std::uint64_t), all_true = 0x0101010101010101;
+
+    [[nodiscard]] std::uint64_t flags_at(std::uint64_t k) const {
+        std::uint64_t flags;
+        std::memcpy(&flags, task_.test.stencil + k, sizeof(flags));
+        return flags;
+    }
+    void pack(std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t k = begin; k < end; ++k) {
+            const T& x = task_.in[k];
+            const bool is_selected = test(task_.test, x, k);
+            selected_[count_] = x;
+            if constexpr (task_type::has_rejected) {
+                rejected_[k - begin_ - count_] = x;
+            }
+            count_ += is_selected ? 1 : 0;
+        }
+    }
+    // Of [begin, end) the whole groups; returns where the others begin.
+    std::uint64_t pack_groups(std::uint64_t begin, std::uint64_t end) {
+        const auto copy = [&](std::uint64_t k, T* to) {
+            for (std::uint64_t j = 0; j < group; ++j) {
+                to[j] = task_.in[k + j];
+            }
+        };
+        for (; begin + group <= end; begin += group) {
+            const std::uint64_t flags = flags_at(begin);
+            if (flags == all_true) {
+                copy(begin, &selected_[count_]);
+                count_ += group;
+            } else if (flags != 0) {
+                pack(begin, begin + group);
+            } else if constexpr (task_type::has_rejected) {
+                copy(begin, &rejected_[begin - begin_ - count_]);
+            }
+        }
+        return begin;
+    }
     template <class Predicate>
     static bool test(const element_test<Predicate>& by, const T& x, std::uint64_t k) {
         return static_cast<bool>(detail::mapped(by.predicate, x, k));

@@ -118,6 +118,23 @@ struct convolve_engine<host> {
             plain_lanes::convolve_block(task, block, mask, kx, ky, streamed);
         });
     }
+    // As correlate_channels_block(), of images whose channels and results have no gaps between them.
+    template <class A>
+    static void channels(const host& on, const convolve_task<A, A>& task, const A* masks, std::int64_t kx,
+                         std::int64_t ky, std::int64_t channels, std::int64_t outputs) {
+        const host_lanes_set set = widest_lanes();
+        over_blocks(on, task, 16, 192, [&](const host_block& block) {
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+            if (set == host_lanes_set::avx512) {
+                return avx512_lanes::correlate_channels_block(task, block, masks, kx, ky, channels, outputs);
+            }
+            if (set == host_lanes_set::avx2) {
+                return avx2_lanes::correlate_channels_block(task, block, masks, kx, ky, channels, outputs);
+            }
+#endif
+            plain_lanes::correlate_channels_block(task, block, masks, kx, ky, channels, outputs);
+        });
+    }
     template <class A, class T, class O>
     static void separable(const host& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
                           const A* down, std::int64_t ky, const char* /*call*/) {

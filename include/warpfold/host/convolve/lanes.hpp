@@ -54,10 +54,10 @@ WARPFOLD_LANES_TARGET void store_row_non_temporal(A* to, const A* from, std::int
 }
 
 // Adds a row of samples to the sums of rows [From, To): each vector is loaded once for all of them. `mask` is the mask
-// row that row 0 uses; row r uses the r-th before it.
+// row that row 0 uses; that of row r begins r * apart after it.
 template <int From, int To, unsigned R, unsigned N, class A>
 WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<A>::type (&sum)[R][N], const A* row,
-                                                              const A* mask, std::int64_t kx) {
+                                                              const A* mask, std::int64_t kx, std::int64_t apart) {
     using vector = typename lanes_of<A>::type;
     for (std::int64_t i = 0; i < kx; ++i) {
         vector sample[N];
@@ -67,7 +67,7 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<
         }
         WARPFOLD_UNROLL
         for (int r = From; r < To; ++r) {
-            const A value = mask[i - r * kx];
+            const A value = mask[i + r * apart];
             WARPFOLD_UNROLL
             for (unsigned v = 0; v < N; ++v) {
                 sum[r][v] += value * sample[v];
@@ -106,10 +106,11 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>:
 }
 
 // Sums of R rows and N vectors of columns in registers, for a mask of Kx by Ky if they are not 0. Row r starts at out +
-// r * out_pitch; rows[y] + i is the sample for mask value (i, 0) in row y.
-template <unsigned R, unsigned N, bool Streamed, int Kx, int Ky, class A>
+// r * out_pitch; rows[y] + i is the sample for mask value (i, 0) in row y. IsShared: all R rows are sums of the same samples,
+// and the mask of row r is at mask + r * apart.
+template <unsigned R, unsigned N, bool Streamed, int Kx, int Ky, bool IsShared = false, class A>
 WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const A* const* rows, std::int64_t x,
-                                           const A* mask, std::int64_t kx, std::int64_t ky) {
+                                           const A* mask, std::int64_t kx, std::int64_t ky, std::int64_t apart = 0) {
     static_assert(R == 1 || R == 4);
     using vector = typename lanes_of<A>::type;
     constexpr std::int64_t lanes = lanes_v<A>;
@@ -117,24 +118,26 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
     if constexpr (Kx != 0) {
         add_rows<0, Kx, Ky>(sum, rows, x, mask);
     }
-    for (std::int64_t y = 0; Kx == 0 && y < ky + R - 1; ++y) {
+    for (std::int64_t y = 0; Kx == 0 && y < ky + (IsShared ? 0 : R - 1); ++y) {
         const A* const row = rows[y] + x;
         const A* const values = mask + y * kx;
         if constexpr (R == 1) {
-            add_samples<0, 1>(sum, row, values, kx);
+            add_samples<0, 1>(sum, row, values, kx, 0);
+        } else if constexpr (IsShared) {
+            add_samples<0, R>(sum, row, values, kx, apart);
         } else {
             const std::int64_t from = y < ky ? 0 : y - ky + 1, to = y < R ? y + 1 : R;
             switch (from * 8 + to) {
-            case 0 * 8 + 4: add_samples<0, 4>(sum, row, values, kx); break;
-            case 0 * 8 + 1: add_samples<0, 1>(sum, row, values, kx); break;
-            case 0 * 8 + 2: add_samples<0, 2>(sum, row, values, kx); break;
-            case 0 * 8 + 3: add_samples<0, 3>(sum, row, values, kx); break;
-            case 1 * 8 + 2: add_samples<1, 2>(sum, row, values, kx); break;
-            case 1 * 8 + 3: add_samples<1, 3>(sum, row, values, kx); break;
-            case 1 * 8 + 4: add_samples<1, 4>(sum, row, values, kx); break;
-            case 2 * 8 + 3: add_samples<2, 3>(sum, row, values, kx); break;
-            case 2 * 8 + 4: add_samples<2, 4>(sum, row, values, kx); break;
-            case 3 * 8 + 4: add_samples<3, 4>(sum, row, values, kx); break;
+            case 0 * 8 + 4: add_samples<0, 4>(sum, row, values, kx, -kx); break;
+            case 0 * 8 + 1: add_samples<0, 1>(sum, row, values, kx, -kx); break;
+            case 0 * 8 + 2: add_samples<0, 2>(sum, row, values, kx, -kx); break;
+            case 0 * 8 + 3: add_samples<0, 3>(sum, row, values, kx, -kx); break;
+            case 1 * 8 + 2: add_samples<1, 2>(sum, row, values, kx, -kx); break;
+            case 1 * 8 + 3: add_samples<1, 3>(sum, row, values, kx, -kx); break;
+            case 1 * 8 + 4: add_samples<1, 4>(sum, row, values, kx, -kx); break;
+            case 2 * 8 + 3: add_samples<2, 3>(sum, row, values, kx, -kx); break;
+            case 2 * 8 + 4: add_samples<2, 4>(sum, row, values, kx, -kx); break;
+            case 3 * 8 + 4: add_samples<3, 4>(sum, row, values, kx, -kx); break;
             default: break;
             }
         }
@@ -153,14 +156,15 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
 }
 
 // R rows of `columns` sums from x = 0 on.
-template <unsigned R, unsigned N, bool Streamed = false, int Kx = 0, int Ky = 0, class A, class O>
+template <unsigned R, unsigned N, bool Streamed = false, int Kx = 0, int Ky = 0, bool IsShared = false, class A,
+          class O>
 WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::int64_t columns, const A* const* rows,
-                                          const A* mask, std::int64_t kx, std::int64_t ky) {
+                                          const A* mask, std::int64_t kx, std::int64_t ky, std::int64_t apart = 0) {
     constexpr std::int64_t width = N * lanes_v<A>;
     std::int64_t x = 0;
     const auto partly = [&](std::int64_t wanted) {
         A sum[static_cast<std::size_t>(R * width)];
-        correlate_lanes<R, N, false, 0, 0>(sum, width, rows, x, mask, kx, ky);
+        correlate_lanes<R, N, false, 0, 0, IsShared>(sum, width, rows, x, mask, kx, ky, apart);
         for (std::int64_t r = 0; r < R; ++r) {
             for (std::int64_t c = 0; c < wanted; ++c) {
                 out[r * out_pitch + x + c] = sample_of<O>(sum[r * width + c]);
@@ -178,7 +182,7 @@ WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::i
     }
     if constexpr (std::is_same_v<O, A>) {
         for (; x + width <= columns; x += width) {
-            correlate_lanes<R, N, Streamed, Kx, Ky>(out + x, out_pitch, rows, x, mask, kx, ky);
+            correlate_lanes<R, N, Streamed, Kx, Ky, IsShared>(out + x, out_pitch, rows, x, mask, kx, ky, apart);
         }
     }
     while (x < columns) { // NOLINT(bugprone-infinite-loop): partly() changes x
@@ -349,6 +353,36 @@ WARPFOLD_LANES_TARGET void convolve_block(const convolve_task<T, O>& task, const
         }
     }
     part(middle.x, middle.columns);
+}
+
+// The results of one block of an image for each of `outputs` masks, summed over the image's channels. Channels are images of
+// the task, and so are results; a mask has kx by ky values for each channel.
+template <class A>
+WARPFOLD_LANES_TARGET void correlate_channels_block(const convolve_task<A, A>& task, const host_block& block,
+                                                    const A* masks, std::int64_t kx, std::int64_t ky,
+                                                    std::int64_t channels, std::int64_t outputs) {
+    const std::int64_t columns = most_columns<A>(block.columns) + kx - 1, apart = task.out_distance;
+    std::vector<sample_rows<A, A, A>> samples;
+    for (std::int64_t c = 0; c < channels; ++c) {
+        const A* const image = task.in + (block.image * channels + c) * task.distance;
+        samples.emplace_back(task, image, block.x, block.y, columns, block.rows + ky - 1);
+    }
+    std::vector<const A*> rows(static_cast<std::size_t>(channels * ky)); // as of one mask of this height
+    const std::int64_t height = channels * ky, size = height * kx;
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+        for (std::int64_t c = 0; c < channels; ++c) {
+            std::copy_n(samples[static_cast<std::size_t>(c)].from(r), ky, rows.data() + c * ky);
+        }
+        A* const out = task.out + block.image * outputs * apart + (block.y + r) * task.out_pitch + block.x;
+        std::int64_t o = 0;
+        for (; o + 4 <= outputs; o += 4) {
+            correlate_rows<4, 3, false, 0, 0, true>(out + o * apart, apart, block.columns, rows.data(),
+                                                    masks + o * size, kx, height, size);
+        }
+        for (; o < outputs; ++o) {
+            correlate_rows<1, 8>(out + o * apart, apart, block.columns, rows.data(), masks + o * size, kx, height);
+        }
+    }
 }
 
 // Four rows of results at a time, and only the row sums that they need, which stay in the cache.

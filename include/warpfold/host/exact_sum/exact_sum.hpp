@@ -51,7 +51,7 @@ void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(
     using accumulator = long_accumulator<T, sizeof...(Ins)>;
     constexpr unsigned step = exact_step<T, sizeof...(Ins)>;
     std::mutex guard;
-    parallel_for(on.threads, (n + exact_piece - 1) / exact_piece, [&](std::uint64_t piece) {
+    const auto add = [&](std::uint64_t piece) {
         accumulator mine;
         std::conditional_t<std::is_same_v<T, float> && sizeof...(Ins) == 1, float_bins, no_bins> bins;
         const std::uint64_t end = std::min(n, (piece + 1) * exact_piece);
@@ -77,7 +77,8 @@ void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(
         bins.add_to(mine);
         const std::lock_guard lock(guard);
         total.add(mine);
-    });
+    };
+    parallel_for(on.threads, (n + exact_piece - 1) / exact_piece, add, pieces_together);
 }
 
 // The sum of terms of type T, rounded to R.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <type_traits>
@@ -19,6 +20,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/error.hpp"
+#include "warpfold/host/core/block_input.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/core/vectors.hpp"
 #include "warpfold/host/histogram/byte_counts.hpp"
@@ -88,19 +90,14 @@ public:
         if constexpr (by_value) {
             values_.count(reinterpret_cast<const unsigned char*>(in) + begin, end - begin);
         } else if constexpr (std::is_pointer_v<In> && Of::channels == 1) {
-            const S* const from = in + begin;
-            if constexpr (with_quotients<typename Of::binner>) {
-                if (of_.bin.has_quotients(of_.bins)) {
-                    const auto bin = of_.bin.by_quotients();
-                    with_widest_vectors([this, bin, from, n = end - begin] {
-                        count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n);
-                    });
-                    return;
-                }
+            count_array(in + begin, end - begin);
+        } else if constexpr (reads_blocks<In> && Of::channels == 1) {
+            S block[1024];
+            for (std::uint64_t k = begin; k < end; k += std::size(block)) {
+                const std::uint64_t n = std::min<std::uint64_t>(std::size(block), end - k);
+                in.read(k, n, block);
+                count_array(block, n);
             }
-            with_widest_vectors([this, bin = of_.bin, from, n = end - begin] {
-                count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n);
-            });
         } else {
             const auto bin = [this, &in, begin](std::uint64_t k) {
                 return of_(in[begin + k], static_cast<unsigned>((begin + k) % Of::channels));
@@ -135,6 +132,19 @@ public:
 
 private:
     static constexpr std::uint64_t most_full = 8192; // noted bins
+
+    void count_array(const S* from, std::uint64_t n) {
+        if constexpr (with_quotients<typename Of::binner>) {
+            if (of_.bin.has_quotients(of_.bins)) {
+                const auto bin = of_.bin.by_quotients();
+                with_widest_vectors(
+                    [this, bin, from, n] { count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n); });
+                return;
+            }
+        }
+        with_widest_vectors(
+            [this, bin = of_.bin, from, n] { count_each([bin, from](std::uint64_t k) { return bin(from[k]); }, n); });
+    }
 
     // bin_of(0), ... bin_of(n - 1).
     template <class Bin>
@@ -344,7 +354,7 @@ struct histogram_engine<host> {
         const counter_table table = table_for(of.bins);
         const std::uint64_t workers =
             std::min(chunks, table == counter_table::of_words ? threads : std::min<std::uint64_t>(threads, 15));
-        parallel_claims(static_cast<unsigned>(workers), chunks, [&](auto&& claim) {
+        const auto count_chunks = [&](auto&& claim) {
             std::uint64_t chunk = 0;
             if (!claim(chunk)) {
                 return;
@@ -354,7 +364,8 @@ struct histogram_engine<host> {
                 tables.count(in, chunk * each, std::min(n, (chunk + 1) * each));
             } while (claim(chunk));
             tables.hand_over();
-        });
+        };
+        parallel_claims(static_cast<unsigned>(workers), chunks, count_chunks, pieces_together);
     }
 
     // Samples are divided into pieces that depend only on their number and on the bins. Each piece is summed in order,

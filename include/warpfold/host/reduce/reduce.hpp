@@ -51,10 +51,11 @@ A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, co
     const std::uint64_t chunks = (n + host_chunk - 1) / host_chunk;
     const std::unique_ptr<A[]> partial(new A[chunks]);
     const auto end_of = [n](std::uint64_t begin) { return std::min(n, begin + host_chunk); };
-    parallel_for(on.threads, chunks, [&](std::uint64_t chunk) {
+    const auto fold = [&](std::uint64_t chunk) {
         const std::uint64_t begin = chunk * host_chunk;
         partial[chunk] = fold_chunk<A>(in, begin, end_of(begin), map, op);
-    });
+    };
+    parallel_for(on.threads, chunks, fold, pieces_together);
     for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
         total = op(total, partial[chunk]);
     }

@@ -195,7 +195,7 @@ struct segmented_engine<host> {
             }
             mine.open = fold_segment<A>(values, k, stop, map, op);
         };
-        parallel_for(on.threads, pieces, [&](std::uint64_t piece) {
+        const auto fold = [&](std::uint64_t piece) {
             const std::uint64_t begin = piece * host_chunk, end = std::min(total, begin + host_chunk);
             const std::uint64_t first = ends_before_near(offsets, begin, segments, total);
             const std::uint64_t behind =
@@ -217,7 +217,8 @@ struct segmented_engine<host> {
             } else {
                 fold_piece(in, 0, start, stop, last, mine);
             }
-        });
+        };
+        parallel_for(on.threads, pieces, fold, pieces_together);
         A open = Op::template identity<A>();
         for (std::uint64_t piece = 0; piece < pieces; ++piece) {
             const open_ends& one = of_piece[piece];
