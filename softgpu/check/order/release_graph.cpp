@@ -188,7 +188,8 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                     const release& r = wanted->releases[e.release];
                     if ((same_block || !r.within_block) && r.covers(e.by, before)) {
                         if (found != nullptr) {
-                            *found = {&record, *from, of, r, e.by};
+                            const auto which = static_cast<std::uint32_t>(from - record.acquisitions.data());
+                            *found = {&record, which, *from, of, r, e.by};
                         }
                         return true;
                     }

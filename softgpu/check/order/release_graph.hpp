@@ -6,10 +6,12 @@
 // Times are those of stamps of global memory: a block's serial and its time, one number that grows within the block.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -110,6 +112,7 @@ public:
     // same answer.
     struct path {
         const block_record* record = nullptr; // whose acquisition
+        std::uint32_t acquisition = 0;        // its index
         acquiring_lanes first;
         std::uint64_t block = 0;
         release what;
@@ -180,6 +183,22 @@ public:
     // block `of`. Takes the mutex.
     [[nodiscard]] bool is_known_at(const block_record& record, std::uint32_t which, lane_mask by, std::uint64_t of,
                                    const event& before, lane_mask of_lanes);
+    // Calls body(release) for the last release of each block that the acquisition has found, where they are at most `most`.
+    // Requires the mutex to be held.
+    template <class Body>
+    static void each_found(const acquisition& a, std::size_t most, Body&& body) {
+        if (a.from->of_block.size() > most) {
+            return;
+        }
+        for (const auto& [block, entries] : a.from->of_block) {
+            const auto after = std::partition_point(entries.begin(), entries.end(), [&](auto k) { return k < a.upto; });
+            if (after != entries.begin()) {
+                body(*block, block->releases[a.from->entries[*std::prev(after)].release]);
+            }
+        }
+    }
+    // Grows with everything that is added. Needs no mutex.
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
     // Memory is bounded: beyond this many releases and acquisitions everything counts as in order.
     [[nodiscard]] bool is_full() const noexcept { return size_ > most; }
 
