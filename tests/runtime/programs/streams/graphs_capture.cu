@@ -229,6 +229,7 @@ static void destroyed_streams() {
     EXPECT(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureUnjoined);
     // Its nodes are joined by hand.
     CUDA(cudaMemset(a, 0, sizeof(int)));
+    CUDA(cudaDeviceSynchronize());
     CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
     const cudaStream_t branch = fork();
     cudaGraph_t captured{};
