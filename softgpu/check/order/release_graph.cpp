@@ -106,7 +106,7 @@ void release_graph::acquire(const word& at, block_record& record, unsigned warp,
     }
     last = {upto, by | again};
     ++size_;
-    record.acquisitions.push_back({{warp, time, by & ~again}, from, upto, now()});
+    record.acquisitions.push_back({warp, time, by & ~again, from, upto, now()});
     const std::size_t first = std::size_t{warp} * 32;
     if (record.acquisition_of.size() < first + 32) {
         record.acquisition_of.resize(first + 32, 0);
@@ -189,7 +189,7 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                     if ((same_block || !r.within_block) && r.covers(e.by, before)) {
                         if (found != nullptr) {
                             const auto which = static_cast<std::uint32_t>(from - record.acquisitions.data());
-                            *found = {&record, which, *from, of, r, e.by};
+                            *found = {&record, which, of, r, e.by};
                         }
                         return true;
                     }

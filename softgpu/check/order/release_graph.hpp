@@ -49,13 +49,11 @@ public:
             return covers(by, e.warp, e.time, lane_mask{1} << e.lane, e.is_init);
         }
     };
-    // Lanes of a warp that acquire in one instruction.
-    struct acquiring_lanes {
+    // Lanes of a warp acquire in one instruction.
+    struct acquisition {
         unsigned warp = 0;
         std::uint64_t time = 0;
         lane_mask by = 0;
-    };
-    struct acquisition : acquiring_lanes {
         std::shared_ptr<history> from;
         std::uint32_t upto = 0; // entries of the history
         std::uint32_t made = 0;
@@ -113,7 +111,6 @@ public:
     struct path {
         const block_record* record = nullptr; // whose acquisition
         std::uint32_t acquisition = 0;        // its index
-        acquiring_lanes first;
         std::uint64_t block = 0;
         release what;
         lane_mask by = 0;
@@ -157,7 +154,7 @@ public:
                                          const paths& kept, IsKnown&& is_known) {
         const path& found = kept[of % kept.size()];
         return found.record == &record && found.block == of && found.what.covers(found.by, before) &&
-               is_any_known(found.first, is_known);
+               is_any_known(record.acquisitions[found.acquisition], is_known);
     }
     // Whether `before`, of block `of`, is known to this thread of `record`'s block; `is_known` says which events of the
     // own block are. Also true where the search is too long.
@@ -207,7 +204,7 @@ private:
     [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(size_); }
 
     template <class IsKnown>
-    [[nodiscard]] static bool is_any_known(const acquiring_lanes& a, IsKnown&& is_known) {
+    [[nodiscard]] static bool is_any_known(const acquisition& a, IsKnown&& is_known) {
         for (lane_mask left = a.by; left != 0; left &= left - 1) {
             if (is_known(event{a.time, a.warp, static_cast<unsigned>(std::countr_zero(left))})) {
                 return true;

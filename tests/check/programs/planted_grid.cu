@@ -10,7 +10,7 @@ namespace {
 constexpr int blocks = 3;
 constexpr int threads = 96;
 constexpr int count = blocks * threads;
-constexpr unsigned leader = 32; // of a block
+constexpr unsigned leader = 64; // of a block: in its last warp
 
 __device__ unsigned met[4]; // by barrier: who waits at one must not see that another block has come to the next
 __device__ unsigned signals[4];
@@ -79,7 +79,7 @@ __global__ void early_arrival(int* a, int* out) {
     out[i] += a[(i + threads) % count];
 }
 
-// The leader's warp has waited for the other blocks and read their words. Warp 2 knows of that, and lets warp 0 go on.
+// The leader's warp has waited for the other blocks and read their words. Warp 1 knows of that, and lets warp 0 go on.
 template <bool Fixed>
 __global__ void warp_without_order(int* a, int* out) {
     const unsigned i = blockIdx.x * threads + threadIdx.x;
@@ -95,7 +95,7 @@ __global__ void warp_without_order(int* a, int* out) {
         if (blockIdx.x == 0 && threadIdx.x == leader) {
             signal(0, true);
         }
-    } else if (blockIdx.x == 0 && threadIdx.x == 64) {
+    } else if (blockIdx.x == 0 && threadIdx.x == 32) {
         wait_for(0);
         signal(1, Fixed);
     } else if (blockIdx.x == 0 && threadIdx.x < 32) {

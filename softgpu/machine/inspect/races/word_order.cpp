@@ -58,10 +58,13 @@ bool word_access::is_released_directly(std::uint64_t block, event e) const {
 void word_access::note_known(std::uint64_t block) const {
     const check::release_graph::block_record& record = *b_.checks->record;
     const check::release_graph::path& path = b_.checks->paths[block % b_.checks->paths.size()];
-    const std::uint64_t acquired = path.first.time;
-    const bool has_met_since = acquired >> check::serial_time_bits != clock_.serial() ||
-                               acquired < clock_.view.base + clock_.view.global_offset;
-    if (path.record != &record || path.block != block || !has_met_since) {
+    if (path.record != &record || path.block != block) {
+        return;
+    }
+    const check::release_graph::acquisition& acquisition = record.acquisitions[path.acquisition];
+    const bool has_met_since = acquisition.time >> check::serial_time_bits != clock_.serial() ||
+                               acquisition.time < clock_.view.base + clock_.view.global_offset;
+    if (!has_met_since) {
         return;
     }
     const auto add = [&](std::uint64_t of, const check::release_graph::release& r) {
@@ -72,12 +75,11 @@ void word_access::note_known(std::uint64_t block) const {
         }
     };
     add(block, path.what);
-    check::release_graph::each_found(record.acquisitions[path.acquisition], check::known_blocks::size,
-                                     [&](const auto& of, const auto& r) {
-                                         if (&of != &record) {
-                                             add(of.block, r);
-                                         }
-                                     });
+    check::release_graph::each_found(acquisition, check::known_blocks::size, [&](const auto& of, const auto& r) {
+        if (&of != &record) {
+            add(of.block, r);
+        }
+    });
 }
 
 bool word_access::is_released(std::uint64_t block, event e) const {
