@@ -44,6 +44,8 @@ STACKS = {
 
 # Why a test fails, by the last lines of its message: the first expression that matches.
 REASONS = [
+    (r"Failed to load CUDA module|freshly compiled guest binary", "machine code, which the test has NVRTC make"),
+    (r"higher-priority stream should be faster", "expects a stream's priority to make its copies faster"),
     (r"CUDADriverError.*NO_BINARY_FOR_GPU|TestRawPicklable\.py", "machine code, which CuPy has nvcc make (`backend='nvcc'`)"),
     (r"runtime APIs are not declared", "CuPy's own: NVRTC 13 refuses a kernel that the test wants the driver to refuse"),
     (r"magma|no kernel image is available", "a library's kernel that is machine code alone, such as MAGMA's"),
@@ -62,8 +64,6 @@ REASONS = [
     (r"cannot (read|write|replace) .* out of bounds", "an access out of bounds, by the test itself: see below"),
     (r"IpcGetMemHandle", "memory shared between processes (IPC)"),
     (r"(?i)NOT_SUPPORTED", "a call of the driver that is missing"),
-    (r"Failed to load CUDA module", "machine code, which the test has NVRTC make"),
-    (r"higher-priority stream should be faster", "expects a stream's priority to make its copies faster"),
     (r"get_regs_per_thread", "expects that a limit of registers has an effect"),
     (r"MemoryError", "needs more memory of the host"),
     (r"cache_hits|check_pycache|\.nbc'", "counts cache files of Numba's CPU target"),
