@@ -56,7 +56,7 @@ std::vector<expectation> all_expectations() {
           std::pair(PLANTED_WGMMA, PLANTED_WGMMA_SOURCE), std::pair(PLANTED_ENDS, PLANTED_ENDS_SOURCE),
           std::pair(PLANTED_CLUSTERS, PLANTED_CLUSTERS_SOURCE), std::pair(PLANTED_LAUNCHES, PLANTED_LAUNCHES_SOURCE),
           std::pair(PLANTED_PIPELINE, PLANTED_PIPELINE_SOURCE), std::pair(PLANTED_BYTES, PLANTED_BYTES_SOURCE),
-          std::pair(PLANTED_VALUES, PLANTED_VALUES_SOURCE)}) {
+          std::pair(PLANTED_VALUES, PLANTED_VALUES_SOURCE), std::pair(PLANTED_GRID, PLANTED_GRID_SOURCE)}) {
         const std::vector<expectation> more = read_expectations(program, source);
         all.insert(all.end(), more.begin(), more.end());
     }

@@ -102,6 +102,21 @@ TEST(context_test, are_a_stack_of_each_thread) {
     EXPECT_EQ(got, nullptr);
 }
 
+TEST(context_test, one_is_destroyed_while_another_captures) {
+    ASSERT_EQ(cuInit(0), result::success);
+    driver_context* kept = nullptr;
+    driver_context* gone = nullptr;
+    ASSERT_EQ(cuCtxCreate_v2(&gone, 0, 0), result::success);
+    ASSERT_EQ(cuCtxCreate_v2(&kept, 0, 0), result::success);
+    stream* s = nullptr;
+    graph* g = nullptr;
+    ASSERT_EQ(cuStreamCreate(&s, 1), result::success);
+    ASSERT_EQ(cuStreamBeginCapture_v2(s, capture_mode::relaxed), result::success);
+    EXPECT_EQ(cuCtxDestroy_v2(gone), result::success);
+    EXPECT_EQ(cuStreamEndCapture(s, &g), result::success);
+    EXPECT_EQ(cuGraphDestroy(g), result::success);
+}
+
 TEST(context_test, one_that_another_thread_destroys_is_popped_and_not_used) {
     constexpr auto context_is_destroyed = static_cast<result>(709);
     ASSERT_EQ(cuInit(0), result::success);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <thread>
 
@@ -146,6 +147,8 @@ TEST_F(shared_memory_test, wrong_handles) {
     event* plain = nullptr;
     ASSERT_EQ(cuEventCreate(&plain, 2), result::success);
     EXPECT_EQ(cuIpcGetEventHandle(&h, plain), result::invalid_handle);
+    constexpr shared_handle none{};
+    EXPECT_EQ(std::memcmp(&h, &none, sizeof(h)), 0);
 }
 
 TEST_F(shared_memory_test, an_event_orders_the_streams_of_two_processes) {

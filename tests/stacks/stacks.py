@@ -44,6 +44,8 @@ STACKS = {
 
 # Why a test fails, by the last lines of its message: the first expression that matches.
 REASONS = [
+    (r"Failed to load CUDA module|freshly compiled guest binary", "machine code, which the test has NVRTC make"),
+    (r"higher-priority stream should be faster", "expects a stream's priority to make its copies faster"),
     (r"CUDADriverError.*NO_BINARY_FOR_GPU|TestRawPicklable\.py", "machine code, which CuPy has nvcc make (`backend='nvcc'`)"),
     (r"runtime APIs are not declared", "CuPy's own: NVRTC 13 refuses a kernel that the test wants the driver to refuse"),
     (r"magma|no kernel image is available", "a library's kernel that is machine code alone, such as MAGMA's"),
@@ -83,11 +85,11 @@ def is_installed(name):
         return False
 
 
-def run(arguments, limit, python=sys.executable, **environment):
-    """Python under `warpfold run`: exit status (None: the limit was reached), output, seconds."""
+def run(arguments, limit, python=sys.executable, warnings="ignore", **environment):
+    """Python under `warpfold run`, with this filter of warnings: exit status (None: the limit was reached), output, seconds."""
     began = time.monotonic()
     # A process group of its own, so that the limit ends what the program has started too.
-    process = subprocess.Popen([os.environ["WARPFOLD_TOOL"], "run", "--", str(python), "-W", "ignore", *arguments],
+    process = subprocess.Popen([os.environ["WARPFOLD_TOOL"], "run", "--", str(python), "-W", warnings, *arguments],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment},
                                start_new_session=True)
     try:
@@ -127,17 +129,16 @@ def reason_of(message):
 
 
 def read_unittest(output):
-    """Counts and failures of what unittest has printed. failures: test and message."""
+    """Counts and failures of what unittest has printed. failures: test and message, the first of its subtests."""
     ran = re.search(r"^Ran (\d+) tests? in", output, re.M)
-    counts = dict(re.findall(r"(failures|errors|skipped|expected failures)=(\d+)", output.rsplit("\nRan ", 1)[-1]))
-    blocks = re.split(r"^={70}$", output.rsplit("\nRan ", 1)[0], flags=re.M)[1:]
-    failures = []
-    for block in blocks:
+    skipped = re.search(r"skipped=(\d+)", output.rsplit("\nRan ", 1)[-1])
+    failures = {}
+    for block in re.split(r"^={70}$", output.rsplit("\nRan ", 1)[0], flags=re.M)[1:]:
         title = re.match(r"\s*(?:ERROR|FAIL): (\S+)(?: \((\S+)\))?", block)
         if title:
-            failures.append((title[2] or title[1], block.strip()))
-    return {"ran": int(ran[1]) if ran else 0, "skipped": int(counts.get("skipped", 0)),
-            "failed": int(counts.get("failures", 0)) + int(counts.get("errors", 0)), "failures": failures}
+            failures.setdefault(title[2] or title[1], block.strip())
+    return {"ran": int(ran[1]) if ran else 0, "skipped": int(skipped[1]) if skipped else 0, "failed": len(failures),
+            "failures": list(failures.items())}
 
 
 def alone(failures, limit):
@@ -253,7 +254,8 @@ def warp_suite(limit, only):
     modules = []
     for name in names:
         if not only or re.search(only, name):
-            status, output, seconds = run(["-m", "unittest", f"warp.{name}"], limit, **STACKS["warp"][1])
+            # Tests look at warnings that are printed.
+            status, output, seconds = run(["-m", "unittest", f"warp.{name}"], limit, warnings="default", **STACKS["warp"][1])
             modules.append(module_result(name, status, seconds, read_unittest(output)))
     return modules
 

@@ -24,15 +24,21 @@ Traceback (most recent call last):
 FileNotFoundError: libcudadevrt.a
 
 ======================================================================
-FAIL: test_sum (numba.cuda.tests.cudapy.test_a.Sums.test_sum)
+FAIL: test_sum (numba.cuda.tests.cudapy.test_a.Sums.test_sum) (n=1)
 ----------------------------------------------------------------------
 Traceback (most recent call last):
 AssertionError: 0 != 1
 
+======================================================================
+FAIL: test_sum (numba.cuda.tests.cudapy.test_a.Sums.test_sum) (n=2)
+----------------------------------------------------------------------
+Traceback (most recent call last):
+AssertionError: 0 != 2
+
 ----------------------------------------------------------------------
 Ran 6 tests in 1.5s
 
-FAILED (failures=1, errors=1, skipped=1)
+FAILED (failures=2, errors=1, skipped=1)
 """
 
 

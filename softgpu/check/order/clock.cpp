@@ -33,6 +33,7 @@ void block_clock::start(unsigned warps, std::uint64_t serial, std::uint64_t laun
     can_stamp_global_ = stamps_global;
     view.launch_floor = static_cast<stamp>(launch_serial << (serial_time_bits + time_shift));
     view.ordered[0] = view.ordered[1] = {};
+    view.known = {};
     renew(serial);
     view.is_renewed = false;
 }

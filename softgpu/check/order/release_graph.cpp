@@ -106,7 +106,7 @@ void release_graph::acquire(const word& at, block_record& record, unsigned warp,
     }
     last = {upto, by | again};
     ++size_;
-    record.acquisitions.push_back({{warp, time, by & ~again}, from, upto, now()});
+    record.acquisitions.push_back({warp, time, by & ~again, from, upto, now()});
     const std::size_t first = std::size_t{warp} * 32;
     if (record.acquisition_of.size() < first + 32) {
         record.acquisition_of.resize(first + 32, 0);
@@ -188,7 +188,8 @@ bool release_graph::search(std::uint64_t of, const event& before, const block_re
                     const release& r = wanted->releases[e.release];
                     if ((same_block || !r.within_block) && r.covers(e.by, before)) {
                         if (found != nullptr) {
-                            *found = {&record, *from, of, r, e.by};
+                            const auto which = static_cast<std::uint32_t>(from - record.acquisitions.data());
+                            *found = {&record, which, of, r, e.by};
                         }
                         return true;
                     }

@@ -6,10 +6,12 @@
 // Times are those of stamps of global memory: a block's serial and its time, one number that grows within the block.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -47,13 +49,11 @@ public:
             return covers(by, e.warp, e.time, lane_mask{1} << e.lane, e.is_init);
         }
     };
-    // Lanes of a warp that acquire in one instruction.
-    struct acquiring_lanes {
+    // Lanes of a warp acquire in one instruction.
+    struct acquisition {
         unsigned warp = 0;
         std::uint64_t time = 0;
         lane_mask by = 0;
-    };
-    struct acquisition : acquiring_lanes {
         std::shared_ptr<history> from;
         std::uint32_t upto = 0; // entries of the history
         std::uint32_t made = 0;
@@ -110,7 +110,7 @@ public:
     // same answer.
     struct path {
         const block_record* record = nullptr; // whose acquisition
-        acquiring_lanes first;
+        std::uint32_t acquisition = 0;        // its index
         std::uint64_t block = 0;
         release what;
         lane_mask by = 0;
@@ -154,7 +154,7 @@ public:
                                          const paths& kept, IsKnown&& is_known) {
         const path& found = kept[of % kept.size()];
         return found.record == &record && found.block == of && found.what.covers(found.by, before) &&
-               is_any_known(found.first, is_known);
+               is_any_known(record.acquisitions[found.acquisition], is_known);
     }
     // Whether `before`, of block `of`, is known to this thread of `record`'s block; `is_known` says which events of the
     // own block are. Also true where the search is too long.
@@ -180,6 +180,22 @@ public:
     // block `of`. Takes the mutex.
     [[nodiscard]] bool is_known_at(const block_record& record, std::uint32_t which, lane_mask by, std::uint64_t of,
                                    const event& before, lane_mask of_lanes);
+    // Calls body(release) for the last release of each block that the acquisition has found, where they are at most `most`.
+    // Requires the mutex to be held.
+    template <class Body>
+    static void each_found(const acquisition& a, std::size_t most, Body&& body) {
+        if (a.from->of_block.size() > most) {
+            return;
+        }
+        for (const auto& [block, entries] : a.from->of_block) {
+            const auto after = std::partition_point(entries.begin(), entries.end(), [&](auto k) { return k < a.upto; });
+            if (after != entries.begin()) {
+                body(*block, block->releases[a.from->entries[*std::prev(after)].release]);
+            }
+        }
+    }
+    // Grows with everything that is added. Needs no mutex.
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
     // Memory is bounded: beyond this many releases and acquisitions everything counts as in order.
     [[nodiscard]] bool is_full() const noexcept { return size_ > most; }
 
@@ -188,7 +204,7 @@ private:
     [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(size_); }
 
     template <class IsKnown>
-    [[nodiscard]] static bool is_any_known(const acquiring_lanes& a, IsKnown&& is_known) {
+    [[nodiscard]] static bool is_any_known(const acquisition& a, IsKnown&& is_known) {
         for (lane_mask left = a.by; left != 0; left &= left - 1) {
             if (is_known(event{a.time, a.warp, static_cast<unsigned>(std::countr_zero(left))})) {
                 return true;

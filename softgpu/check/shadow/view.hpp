@@ -23,6 +23,29 @@ struct ordered_stamps {
     [[nodiscard]] bool contains(stamp s) const noexcept { return static_cast<std::uint64_t>(s - first) < count; }
 };
 
+// What other blocks of the launch have done and all threads of this block are in order behind, by releases and acquires.
+// It holds as long as the block runs. An entry that another block takes is found again when it is needed.
+struct known_blocks {
+    static constexpr unsigned serial_shift = time_shift + serial_time_bits;
+    static constexpr stamp size = 32;
+    ordered_stamps by_serial[size];
+    bool any = false;
+
+    [[nodiscard, gnu::always_inline]] bool contains(stamp s) const noexcept {
+        return by_serial[(s >> serial_shift) % size].contains(s);
+    }
+    // All before `upto` of the serial that it has.
+    void add(stamp upto) noexcept {
+        const stamp first = upto >> serial_shift << serial_shift;
+        const auto count = static_cast<std::uint64_t>(upto - first);
+        ordered_stamps& entry = by_serial[(upto >> serial_shift) % size];
+        if (entry.first != first || entry.count < count) {
+            entry = {first, count};
+            any = true;
+        }
+    }
+};
+
 // What the handlers see of a block: everything that their fast path needs.
 struct block_view {
     std::uint64_t time = 1;
@@ -48,6 +71,7 @@ struct block_view {
     std::uint8_t* local_valid = nullptr;        // likewise, the threads' local memory one after the other
     std::uint64_t (*acquired_at)[32] = nullptr; // by warp: addresses of the access that runs, where it may acquire
     ordered_stamps ordered[2];                  // the last two operations of this kind that accesses have met
+    known_blocks known;                         // of global memory
 };
 
 // Of global memory: an arena of host addresses.

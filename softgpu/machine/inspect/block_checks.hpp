@@ -50,6 +50,19 @@ struct lost_value {
     bool one_instruction = false;
 };
 
+// Lanes of a warp that have updated, or read, one word, when that told nothing new of the launch's order: the same once more,
+// as polling loops do it, tells nothing either as long as the rest is equal.
+struct settled_word {
+    std::uint64_t at = 0;
+    const instruction* by = nullptr;
+    lane_mask lanes = 0;
+    std::uint64_t order = 0;  // size of the graph of releases
+    std::uint64_t fences = 0; // of the block; the following are of an update
+    std::uint64_t base = 0;   // of the block's clock
+    std::uint64_t warp_base = 0;
+    bool operator==(const settled_word&) const = default;
+};
+
 struct product_checks; // inspect/products.hpp
 
 struct block_checks {
@@ -57,6 +70,9 @@ struct block_checks {
     check::release_graph::block_record* record = nullptr;     // made when it is needed
     std::array<check::release_graph::coverings, 32> released; // by warp: what covered the last accesses
     check::release_graph::paths paths;                        // what searches have found
+    std::array<settled_word, 32> updated;                     // by warp: the last update that released nothing new
+    std::array<settled_word, 32> looked_at;                   // by warp: the last read that acquired nothing new
+    std::uint64_t fences = 0;                                 // that threads have executed
     std::vector<check::stamp> shared_stamps;
     std::vector<std::uint8_t> valid;
     std::size_t shared_valid_bytes = 0;

@@ -43,7 +43,7 @@ error cudaStreamDestroy(stream* s) {
     return call(s, [&](context& gpu, locked&) {
         gpu.require_usable();
         require(!is_default(s), error::invalid_resource_handle);
-        leave_capture(gpu.checked(s));
+        leave_capture(gpu, gpu.checked(s));
         gpu.streams().remove(s);
     });
 }

@@ -30,6 +30,37 @@ bool are_before(const std::vector<graph_node*>& these, const std::vector<graph_n
     return std::ranges::all_of(these, [&](const graph_node* n) { return reached.contains(n); });
 }
 
+// Calls act(stream&) for each stream of the capture.
+template <class Act>
+void for_each_stream_of(context& gpu, const std::shared_ptr<capture>& c, Act&& act) {
+    for (const auto& device : gpu.group().members()) {
+        device->streams().for_each_capturable([&](stream& s) {
+            if (s.capturing == c) {
+                act(s);
+            }
+        });
+    }
+}
+
+void release_streams(context& gpu, const std::shared_ptr<capture>& c) {
+    for_each_stream_of(gpu, c, [](stream& s) {
+        s.capturing = nullptr;
+        s.capture_before.clear();
+    });
+    for (const auto& device : gpu.group().members()) {
+        std::erase(device->streams().captures, c);
+    }
+    c->into->in_capture = false;
+    c->status = capture_status::none;
+}
+
+void drop_graph(context& gpu, const capture& c) {
+    if (c.owns_graph) {
+        auto& all = gpu.part<graph_state>().graphs;
+        destroy(gpu, std::move(all.extract(all.find(c.into)).value()));
+    }
+}
+
 } // namespace
 
 void begin_capture(context& gpu, stream* handle, graph* into, graph_node* const* before, std::size_t count,
@@ -70,32 +101,19 @@ graph* end_capture(context& gpu, stream& s) {
     if (c->mode != capture_mode::relaxed) {
         require(c->thread == std::this_thread::get_id(), error::stream_capture_wrong_thread);
     }
-    bool joined = true;
-    for (const auto& device : gpu.group().members()) {
-        device->streams().for_each_capturable([&](stream& other) {
-            if (other.capturing == c && &other != &s) {
-                joined = joined &&
-                         (c->status != capture_status::active || are_before(other.capture_before, s.capture_before));
-                other.capturing = nullptr;
-                other.capture_before.clear();
-            }
+    error result = error::stream_capture_invalidated;
+    if (c->status == capture_status::active) {
+        std::vector<graph_node*> last = c->of_destroyed_streams;
+        for_each_stream_of(gpu, c, [&](const stream& other) {
+            last.insert(last.end(), other.capture_before.begin(), other.capture_before.end());
         });
-        std::erase(device->streams().captures, c);
+        result = are_before(last, s.capture_before) ? error::success : error::stream_capture_unjoined;
     }
-    s.capturing = nullptr;
-    s.capture_before.clear();
-    c->into->in_capture = false;
-    const error result = c->status != capture_status::active ? error::stream_capture_invalidated
-                         : joined                            ? error::success
-                                                             : error::stream_capture_unjoined;
-    c->status = capture_status::none;
+    release_streams(gpu, c);
     if (result == error::success) {
         return c->into;
     }
-    if (c->owns_graph) {
-        auto& all = gpu.part<graph_state>().graphs;
-        destroy(gpu, std::move(all.extract(all.find(c->into)).value()));
-    }
+    drop_graph(gpu, *c);
     fail(result);
 }
 
@@ -163,16 +181,18 @@ void wait_for_event(context& gpu, stream& on, event& e, unsigned flags) {
     }
 }
 
-void leave_capture(stream& s) {
-    if (s.capturing == nullptr) {
+void leave_capture(context& gpu, stream& s) {
+    const std::shared_ptr<capture> c = s.capturing;
+    if (c == nullptr) {
         return;
     }
-    // The stream of a joined branch may be destroyed, as a function does that forks and joins by itself.
-    const stream& origin = *s.capturing->origin;
-    if (&origin == &s || !are_before(s.capture_before, origin.capture_before)) {
-        s.capturing->status = capture_status::invalidated;
+    if (c->origin == &s) {
+        release_streams(gpu, c);
+        drop_graph(gpu, *c);
+    } else {
+        c->of_destroyed_streams.insert(c->of_destroyed_streams.end(), s.capture_before.begin(), s.capture_before.end());
+        s.capturing = nullptr;
     }
-    s.capturing = nullptr;
 }
 
 capture_information capture_information_of(context& gpu, stream* handle) {

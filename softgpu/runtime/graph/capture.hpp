@@ -22,8 +22,9 @@ void capture_copy(context& gpu, stream& on, const copy_3d& what);
 // cudaEventRecord and cudaStreamWaitEvent, for streams that are capturing or not.
 void record_event(context& gpu, event& e, stream& on, unsigned flags);
 void wait_for_event(context& gpu, stream& on, event& e, unsigned flags);
-// The stream is about to be destroyed. This invalidates its capture, unless the stream is a branch that the origin has joined.
-void leave_capture(stream& s);
+// The stream is about to be destroyed. A capture that began on it ends without a graph; another one goes on, and its origin
+// has to join what the stream has captured (seen on an H100).
+void leave_capture(context& gpu, stream& s);
 
 struct capture_information {
     capture_status status{};

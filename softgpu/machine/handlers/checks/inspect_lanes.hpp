@@ -4,7 +4,7 @@
 // touched. The rest goes to check_access().
 #pragma once
 
-#include "softgpu/machine/handlers/checks/pattern.hpp"
+#include "softgpu/machine/handlers/checks/known_blocks.hpp"
 #include "softgpu/machine/handlers/memory/lane_addresses.hpp"
 #include "softgpu/machine/inspect/access_checks.hpp"
 #include "softgpu/machine/inspect/races/distributed_races.hpp"
@@ -132,6 +132,9 @@ SOFTGPU_INLINE void inspect_global(const instruction* i, std::byte* frame, warp*
     }
     unsigned met = 0; // a view has two operations
     while (!pass_access<Verb, true>(i, w, within, mask, s.bytes, stamps ? s.writes : nullptr, s.reads, s.valid)) {
+        if (pass_known<Verb>(i, w, within, mask)) {
+            return;
+        }
         if (!stamps || met++ == 2 || !meet_ordered(i, w, at, mask)) {
             check_access(i, frame, w, at, mask, access_space::global);
             return;

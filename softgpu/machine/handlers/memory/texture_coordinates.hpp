@@ -89,7 +89,8 @@ inline void element_numbers(const axis& a, addressing mode, const std::int32_t* 
     }
 }
 
-// Coordinates as they are counted in elements; wraps what is normalized.
+// Coordinates as they are counted in elements. What is normalized is first brought into its period, so that large coordinates
+// keep their fraction.
 inline void scaled_coordinates(const axis& a, const std::uint32_t* at, float* x) {
     const auto n = static_cast<float>(std::max(1u, a.extent));
     const float scale = a.normalized ? n : 1;
@@ -98,11 +99,14 @@ inline void scaled_coordinates(const axis& a, const std::uint32_t* at, float* x)
         const float v = std::bit_cast<float>(at[l]);
         x[l] = v == v ? v : 0;
     }
-    if (a.normalized && a.mode == addressing::wrap) {
+    if (a.normalized && (a.mode == addressing::wrap || a.mode == addressing::mirror)) {
+        const float period = a.mode == addressing::mirror ? 2 : 1;
+        const float last = period * (1 - 0x1p-24F);
         SOFTGPU_LANES
         for (unsigned l = 0; l < lanes; ++l) {
             const float small = std::abs(x[l]) < 0x1p30F ? x[l] : 0; // the rest has no fraction
-            x[l] = small - static_cast<float>(floor_of(small));
+            const float rest = small - period * static_cast<float>(floor_of(small / period));
+            x[l] = rest < period ? rest : last; // of what is just below 0
         }
     }
     SOFTGPU_LANES
@@ -115,7 +119,8 @@ inline void scaled_coordinates(const axis& a, const std::uint32_t* at, float* x)
 inline void along(between& r, const axis& a, const std::uint32_t* at, bool integers) {
     alignas(64) std::int32_t number[lanes];
     const bool periodic = a.mode == addressing::wrap || a.mode == addressing::mirror;
-    const addressing mode = periodic && !a.normalized ? addressing::clamp : a.mode; // as the guide has it
+    // The guide has it so for what is not normalized; an H100 does the same with integers.
+    const addressing mode = periodic && (!a.normalized || integers) ? addressing::clamp : a.mode;
     if (integers) {
         std::memcpy(number, at, sizeof(number));
         std::memset(r.weight, 0, sizeof(r.weight));

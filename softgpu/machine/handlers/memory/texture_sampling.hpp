@@ -327,7 +327,7 @@ inline void sample_level(const texture_descriptor& t, geometry g, const fetch_pl
 
 // Which levels of a mipmapped texture its lanes read.
 struct fetch_levels {
-    const std::uint32_t* level = zero_lanes; // floats as bits
+    const std::uint32_t* level = zero_lanes; // floats as bits; integers where the coordinates are
     bool has_slopes = false; // then the level follows from how the coordinates change from point to point
     const std::uint32_t* slope_x[3] = {zero_lanes, zero_lanes, zero_lanes};
     const std::uint32_t* slope_y[3] = {zero_lanes, zero_lanes, zero_lanes};
@@ -365,6 +365,10 @@ inline void sample_levels(const texture_descriptor& t, geometry g, const fetch_p
     std::uint32_t fine[lanes] = {};
     float weight[lanes] = {}; // of the coarser level
     each_lane(mask, [&](unsigned l) {
+        if (p.integers) { // as it is, without bias and limits
+            fine[l] = std::min(f.level[l], t.levels);
+            return;
+        }
         const float level = level_of(t, g, f, l);
         fine[l] = static_cast<std::uint32_t>(mixes ? level : level + 0.5F);
         weight[l] = mixes ? std::floor((level - static_cast<float>(fine[l])) * 256) / 256 : 0;
@@ -377,6 +381,13 @@ inline void sample_levels(const texture_descriptor& t, geometry g, const fetch_p
             here |= (fine[l] == level ? 1u : 0u) << l;
             between_levels |= (fine[l] == level && weight[l] != 0 ? 1u : 0u) << l;
         });
+        if (level == t.levels) { // there is none: zeros, as on an H100
+            for (unsigned k = 0; k < t.channels; ++k) {
+                each_lane(here, [&](unsigned l) { r.channel[k][l] = 0; });
+            }
+            mask &= ~here;
+            continue;
+        }
         texels first;
         texels mixed;
         exact_texels exact;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/inspect/races/release_checks.hpp"
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <mutex>
@@ -21,6 +22,8 @@ check::release_graph::block_record& record_of(block& b) {
         b.checks->record = &b.launch->checks->graph.record_of(b.linear);
         b.checks->record->fence_of.assign(std::size_t{b.warps} * lanes, 0);
         b.checks->record->init_fence_of.assign(std::size_t{b.warps} * lanes, 0);
+        b.checks->updated.fill({});
+        b.checks->looked_at.fill({});
     }
     return *b.checks->record;
 }
@@ -41,6 +44,7 @@ const instruction* check_fence(const instruction* i, std::byte* frame, warp* w) 
     check::release_graph& graph = l.checks->graph;
     const std::lock_guard lock(graph.mutex());
     auto& record = record_of(b);
+    ++b.checks->fences;
     b.view->has_fenced = true;
     b.checks->clock.close(w->index);
     const bool of_inits = (i->more & fence_is_of_inits) != 0;
@@ -86,6 +90,10 @@ lane_mask lanes_at(const std::uint64_t* at, lane_mask of, std::uint64_t address)
     return same & of;
 }
 
+bool are_at_one_word(const std::uint64_t* at, lane_mask of) {
+    return (of & (of - 1)) == 0 || lanes_at(at, of, at[std::countr_zero(of)]) == of;
+}
+
 } // namespace
 
 void note_release(const instruction* i, warp* w, const std::uint64_t* at, access_space space) {
@@ -96,6 +104,16 @@ void note_release(const instruction* i, warp* w, const std::uint64_t* at, access
     const access_site& site = *i->access;
     block& b = *w->owner;
     check::release_graph& graph = l.checks->graph;
+    const check::block_view& v = *b.view;
+    const std::uint64_t first = at[std::countr_zero(w->mask)];
+    settled_word now{
+        first, i, w->mask, graph.size(), b.checks->fences, v.base + v.global_offset, v.warps[w->index].base};
+    settled_word& settled = b.checks->updated[w->index];
+    // A store begins a history of its own, and what releases by itself has a time of its own.
+    const bool may_settle = site.verb == access_verb::update && !site.releases && are_at_one_word(at, w->mask);
+    if (may_settle && b.checks->record != nullptr && now == settled) {
+        return;
+    }
     const std::lock_guard lock(graph.mutex());
     auto& record = record_of(b);
     std::uint32_t made = 0;
@@ -128,7 +146,6 @@ void note_release(const instruction* i, warp* w, const std::uint64_t* at, access
         // reads what is written here. What the thread's own release has behind it needs no other.
         const check::release_graph::release own =
             release != 0 ? record.releases[release - 1] : check::release_graph::release{};
-        const check::block_view& v = *b.view;
         const std::uint64_t warp_base = v.warps[w->index].base + v.global_offset;
         if (own.block_base < v.base + v.global_offset) {
             for (const auto& f : record.block_fences) {
@@ -143,6 +160,12 @@ void note_release(const instruction* i, warp* w, const std::uint64_t* at, access
             }
         }
     }
+    if (may_settle) {
+        now.order = graph.size();
+        settled = now;
+    }
+    // Before the access itself: who finds what it writes finds the graph's new size.
+    std::atomic_thread_fence(std::memory_order_release);
 }
 
 const instruction* check_acquire(const instruction* i, std::byte* frame, warp* w) {
@@ -162,16 +185,27 @@ const instruction* check_acquire(const instruction* i, std::byte* frame, warp* w
     if (!l.check_races || graph.empty()) {
         return i + 1;
     }
-    const std::lock_guard lock(graph.mutex());
-    auto& record = record_of(b);
     v.has_acquired = true;
     v.warps[w->index].touched = v.time;
     const std::uint64_t* const at = v.acquired_at[w->index];
+    std::atomic_thread_fence(std::memory_order_acquire);
+    settled_word now{
+        .at = at[acquires == 0 ? 0 : std::countr_zero(acquires)], .by = i, .lanes = acquires, .order = graph.size()};
+    const bool may_settle = are_at_one_word(at, acquires);
+    if (may_settle && b.checks->record != nullptr && now == b.checks->looked_at[w->index]) {
+        return i + 1;
+    }
+    const std::lock_guard lock(graph.mutex());
+    auto& record = record_of(b);
+    now.order = graph.size();
     for (lane_mask left = acquires; left != 0;) { // lanes that have read one word together
         const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
         const lane_mask same = lanes_at(at, left, at[lane]);
         graph.acquire(word_at(w, at[lane], i->access->space), record, w->index, v.time + v.global_offset, same);
         left &= ~same;
+    }
+    if (may_settle && graph.size() == now.order) {
+        b.checks->looked_at[w->index] = now;
     }
     return i + 1;
 }

@@ -55,6 +55,33 @@ bool word_access::is_released_directly(std::uint64_t block, event e) const {
            check::release_graph::is_on_path(block, e, *b_.checks->record, b_.checks->paths, is_mine);
 }
 
+void word_access::note_known(std::uint64_t block) const {
+    const check::release_graph::block_record& record = *b_.checks->record;
+    const check::release_graph::path& path = b_.checks->paths[block % b_.checks->paths.size()];
+    if (path.record != &record || path.block != block) {
+        return;
+    }
+    const check::release_graph::acquisition& acquisition = record.acquisitions[path.acquisition];
+    const bool has_met_since = acquisition.time >> check::serial_time_bits != clock_.serial() ||
+                               acquisition.time < clock_.view.base + clock_.view.global_offset;
+    if (!has_met_since) {
+        return;
+    }
+    const auto add = [&](std::uint64_t of, const check::release_graph::release& r) {
+        // A block that has run out of times has none of its own there.
+        const bool has_serial = l_.checks->block_of(r.block_base >> check::serial_time_bits) == of;
+        if (!r.of_inits && !r.within_block && has_serial) {
+            clock_.view.known.add(static_cast<stamp>(r.block_base << check::time_shift));
+        }
+    };
+    add(block, path.what);
+    check::release_graph::each_found(acquisition, check::known_blocks::size, [&](const auto& of, const auto& r) {
+        if (&of != &record) {
+            add(of.block, r);
+        }
+    });
+}
+
 bool word_access::is_released(std::uint64_t block, event e) const {
     check::release_graph& graph = l_.checks->graph;
     if (b_.checks->record == nullptr) {
@@ -67,14 +94,18 @@ bool word_access::is_released(std::uint64_t block, event e) const {
         e.time += clock_.view.global_offset;
     }
     const std::lock_guard lock(graph.mutex());
-    return graph.is_ordered(block, e, *b_.checks->record, b_.checks->paths,
-                            [&](const event& by) { return knows_acquisition(by); });
+    const bool is_ordered = graph.is_ordered(block, e, *b_.checks->record, b_.checks->paths,
+                                             [&](const event& by) { return knows_acquisition(by); });
+    if (is_ordered && block != b_.linear) {
+        note_known(block);
+    }
+    return is_ordered;
 }
 
 bool word_access::follows_write(stamp s) const {
     std::uint64_t block = 0;
     event e;
-    if (!event_of(s, block, e)) {
+    if (is_known_of_others(s) || !event_of(s, block, e)) {
         return true;
     }
     if (block == b_.linear) {
@@ -89,7 +120,7 @@ bool word_access::follows_write(stamp s) const {
 bool word_access::follows_read(stamp s) const {
     std::uint64_t block = 0;
     event e;
-    if (!event_of(s, block, e)) {
+    if (is_known_of_others(s) || !event_of(s, block, e)) {
         return true;
     }
     const bool own = block == b_.linear;

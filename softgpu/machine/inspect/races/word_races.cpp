@@ -154,7 +154,7 @@ bool word_access::hides(stamp s) const {
 
 void word_access::look_at_operations(stamp s, bool of_write, unsigned byte_mask) {
     const check::block_view& v = clock_.view;
-    if (s < v.launch_floor || (s >= v.launch_first && s < v.launch_end) || is_own_block(s) ||
+    if (s < v.launch_floor || (s >= v.launch_first && s < v.launch_end) || is_own_block(s) || v.known.contains(s) ||
         (check::bytes_of(s) & byte_mask) == 0) {
         return;
     }

@@ -39,11 +39,15 @@ private:
     void look_at_operations(stamp s, bool of_write, unsigned byte_mask);
     // The event of a stamp in the block's own time. false: it is in order anyway.
     [[nodiscard]] bool event_of(stamp s, std::uint64_t& block, event& e) const;
+    [[nodiscard]] bool is_known_of_others(stamp s) const { return in_global_ && clock_.view.known.contains(s); }
     [[nodiscard]] bool is_known(const event& e) const { return clock_.is_ordered(e, w_->index, lane_); }
     // In order by releases and acquires.
     [[nodiscard]] bool knows_acquisition(event by) const; // of its block, in the times of global memory
     [[nodiscard]] bool is_released(std::uint64_t block, event e) const;
     [[nodiscard]] bool is_released_directly(std::uint64_t block, event e) const; // without a search
+    // A search has found an order behind another block. Keeps for all threads of this block what the same acquisition covers,
+    // if a barrier is behind it. Requires the graph's mutex to be held.
+    void note_known(std::uint64_t block) const;
     [[nodiscard]] bool follows_write(stamp s) const;
     [[nodiscard]] bool follows_read(stamp s) const;
     [[nodiscard]] bool has_acquired_since(std::uint64_t time) const;

@@ -113,7 +113,10 @@ result cuCtxCreate_v4(driver_context** out, void*, unsigned flags, int device) {
 result cuCtxDestroy_v2(driver_context* c) {
     return without_context([&] {
         require(!checked(c).primary, error::device_uninitialized);
-        const error finished = synchronize_device_of(*c);
+        const error finished = call([&](context& gpu, locked& lock) {
+            require_safe(gpu); // a capture in another context of the device may go on
+            checked_device(gpu, c->device).synchronize(lock);
+        });
         std::erase(context_stack(), c);
         follow_context_stack();
         const std::lock_guard lock(all_contexts().access);

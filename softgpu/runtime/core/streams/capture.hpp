@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 #include "softgpu/runtime/abi/graph.hpp"
 
@@ -18,6 +19,7 @@ struct capture {
     std::thread::id thread; // that began it
     const stream* origin = nullptr;
     capture_status status = capture_status::active;
+    std::vector<graph_node*> of_destroyed_streams; // what they have captured last
 };
 
 } // namespace softgpu::runtime

@@ -15,7 +15,7 @@
         }                                                                                                              \
     } while (false)
 
-enum kind { line, plane, space, fetch, lines, planes, cube, gather, level, ints, bits };
+enum kind { line, plane, space, fetch, lines, planes, cube, gather, level, whole_level, ints, bits };
 
 __global__ void read(cudaTextureObject_t t, kind k, const float4* at, float4* out, int n) {
     const int i = static_cast<int>(threadIdx.x);
@@ -37,6 +37,11 @@ __global__ void read(cudaTextureObject_t t, kind k, const float4* at, float4* ou
     case cube: r = texCubemap<float4>(t, c.x, c.y, c.z); break;
     case gather: r = tex2Dgather<float4>(t, c.x, c.y, 0); break;
     case level: r = tex2DLod<float4>(t, c.x, c.y, c.z); break;
+    case whole_level:
+        asm("tex.level.2d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5, %6}], %7;"
+            : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w)
+            : "l"(t), "r"(static_cast<int>(c.x)), "r"(static_cast<int>(c.y)), "r"(static_cast<int>(c.z)));
+        break;
     case ints: r = as_float(tex1D<int4>(t, c.x)); break;
     case bits: r = as_float(tex1Dfetch<int4>(t, static_cast<int>(c.x))); break;
     }
@@ -256,6 +261,32 @@ static void layers() {
     print("gather border", over(of(g), 3, true, false), gather, between, 4);
 }
 
+// Coordinates in any period count like those in the first.
+static void periods() {
+    const std::vector<float> at{-0.3F,         -1e-9F,   0.3F,      1.3F,        -1.3F,     2.7F,
+                                0.125F,        512.125F, -511.875F, 513.875F,    -510.125F, 1048576.25F,
+                                -1048575.625F, 3e7F,     3e9F,      16777217.0F, 1e-9F,     33554434.0F};
+    for (const unsigned n : {3u, 16384u}) {
+        std::vector<float> data;
+        for (unsigned i = 0; i < n; ++i) {
+            data.push_back(static_cast<float>(i % 4 * 4));
+        }
+        const cudaArray_t a = array(f1, data, {n, 0, 0});
+        std::vector<float4> x;
+        for (std::size_t i = n == 3 ? 0 : 2; i < at.size();
+             ++i) { // of many elements: a GPU has fewer bits than a float
+            x.push_back({at[i], 0, 0, 0});
+        }
+        for (const bool smooth : {false, true}) {
+            for (const int mode : {0, 2}) {
+                char name[64];
+                std::snprintf(name, sizeof(name), "%u %s %s", n, smooth ? "linear" : "point", modes[mode]);
+                print(name, over(of(a), mode, smooth, true), line, x);
+            }
+        }
+    }
+}
+
 static void mipmaps() {
     cudaMipmappedArray_t m = nullptr;
     CUDA(cudaMallocMipmappedArray(&m, &f1, cudaExtent{8, 8, 0}, 4));
@@ -301,11 +332,53 @@ static void mipmaps() {
     }
 }
 
+// Levels and places by integers: neither limits nor a bias count, and no place is brought into a period.
+static void whole_levels() {
+    cudaMipmappedArray_t m = nullptr;
+    CUDA(cudaMallocMipmappedArray(&m, &f1, cudaExtent{8, 8, 0}, 3));
+    for (unsigned n = 0; n < 3; ++n) {
+        cudaArray_t a = nullptr;
+        CUDA(cudaGetMipmappedArrayLevel(&a, m, n));
+        const std::size_t width = 8u >> n;
+        std::vector<float> data(width * width);
+        for (std::size_t i = 0; i < data.size(); ++i) {
+            data[i] = static_cast<float>(100 * n + i);
+        }
+        CUDA(cudaMemcpy2DToArray(a, 0, 0, data.data(), width * 4, width * 4, width, cudaMemcpyHostToDevice));
+    }
+    for (const float bias : {0.0F, 0.75F}) {
+        cudaResourceDesc r{};
+        r.resType = cudaResourceTypeMipmappedArray;
+        r.res.mipmap.mipmap = m;
+        cudaTextureDesc d{};
+        d.filterMode = d.mipmapFilterMode = cudaFilterModeLinear;
+        d.normalizedCoords = 1;
+        d.mipmapLevelBias = bias;
+        d.minMipmapLevelClamp = bias == 0 ? 0.5F : 0.0F;
+        d.maxMipmapLevelClamp = bias == 0 ? 1.5F : 2.0F;
+        cudaTextureObject_t t = 0;
+        CUDA(cudaCreateTextureObject(&t, &r, &d, nullptr));
+        print(bias == 0 ? "whole level, limits" : "whole level, bias", t, whole_level,
+              {{0, 0, 0, 0},
+               {1, 0, 1, 0},
+               {2, 0, 2, 0},
+               {0, 0, 3, 0},
+               {1, 0, -1, 0},
+               {2, 0, 7, 0},
+               {0, 0, 1, 0},
+               {1, 0, 2, 0},
+               {2, 0, 0, 0},
+               {0, 1, 1, 0},
+               {1, 1, 2, 0}});
+    }
+}
+
 int main(int count, char** names) {
     const struct {
         const char* name;
         void (*print)();
-    } parts[] = {{"filters", filters}, {"types", types}, {"layers", layers}, {"mipmaps", mipmaps}};
+    } parts[] = {{"filters", filters}, {"types", types},     {"layers", layers},
+                 {"periods", periods}, {"mipmaps", mipmaps}, {"whole levels", whole_levels}};
     for (const auto& part : parts) {
         if (count < 2 || std::strcmp(names[1], part.name) == 0) {
             std::printf("== %s\n", part.name);

@@ -209,6 +209,64 @@ static void mistakes() {
     CUDA(cudaFree(p));
 }
 
+// As an H100 does it.
+static void destroyed_streams() {
+    cudaGraph_t graph{};
+    cudaStreamCaptureStatus status;
+    const auto fork = [] {
+        cudaStream_t branch{};
+        CUDA(cudaStreamCreateWithFlags(&branch, cudaStreamNonBlocking));
+        CUDA(cudaEventRecord(fork_event, s));
+        CUDA(cudaStreamWaitEvent(branch, fork_event, 0));
+        add<<<1, 1, 0, branch>>>(a, 1);
+        return branch;
+    };
+    // A branch that is not joined: the capture goes on, and cannot be ended.
+    CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    CUDA(cudaStreamDestroy(fork()));
+    CUDA(cudaStreamIsCapturing(s, &status));
+    CHECK(status == cudaStreamCaptureStatusActive);
+    EXPECT(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureUnjoined);
+    // Its nodes are joined by hand.
+    CUDA(cudaMemset(a, 0, sizeof(int)));
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    const cudaStream_t branch = fork();
+    cudaGraph_t captured{};
+    cudaGraphNode_t last{};
+    std::size_t count = 1;
+    CUDA(cudaStreamDestroy(branch));
+    CUDA(cudaStreamGetCaptureInfo(s, &status, nullptr, &captured));
+    CUDA(cudaGraphGetNodes(captured, &last, &count));
+#if CUDART_VERSION >= 13000
+    CUDA(cudaStreamUpdateCaptureDependencies(s, &last, nullptr, count, cudaStreamSetCaptureDependencies));
+#else
+    CUDA(cudaStreamUpdateCaptureDependencies(s, &last, count, cudaStreamSetCaptureDependencies));
+#endif
+    add<<<1, 1, 0, s>>>(a, 1);
+    CUDA(cudaStreamEndCapture(s, &graph));
+    cudaGraphExec_t exec{};
+    CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    CUDA(cudaGraphLaunch(exec, s));
+    CUDA(cudaStreamSynchronize(s));
+    CHECK(first(a) == 2);
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
+    // The stream on which the capture began: there is none any more.
+    cudaStream_t origin{};
+    CUDA(cudaStreamCreateWithFlags(&origin, cudaStreamNonBlocking));
+    CUDA(cudaStreamBeginCapture(origin, cudaStreamCaptureModeRelaxed));
+    CUDA(cudaEventRecord(fork_event, origin));
+    CUDA(cudaStreamWaitEvent(t, fork_event, 0));
+    CUDA(cudaStreamDestroy(origin));
+    CUDA(cudaStreamIsCapturing(t, &status));
+    CHECK(status == cudaStreamCaptureStatusNone);
+    EXPECT(cudaStreamEndCapture(t, &graph), cudaErrorIllegalState);
+    add<<<1, 1, 0, t>>>(a, 1);
+    CUDA(cudaStreamSynchronize(t));
+    CHECK(first(a) == 3);
+}
+
 static void memory_in_a_capture() {
     CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     int* scratch = nullptr;
@@ -278,6 +336,7 @@ int main() {
     forks_and_joins();
     replay_counts();
     mistakes();
+    destroyed_streams();
     memory_in_a_capture();
     several_threads();
     CUDA(cudaDeviceReset());

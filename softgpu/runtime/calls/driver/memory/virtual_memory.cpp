@@ -118,7 +118,12 @@ result cuIpcOpenMemHandle_v2(device_address* at, shared_handle handle, unsigned 
 
 result cuIpcCloseMemHandle(device_address at) { return forward(cudaIpcCloseMemHandle, pointer_to(at)); }
 
-result cuIpcGetEventHandle(shared_handle* out, event* e) { return forward(cudaIpcGetEventHandle, out, e); }
+result cuIpcGetEventHandle(shared_handle* out, event* e) {
+    if (out != nullptr) { // zeros where there is none, unlike the runtime's (seen on an H100)
+        *out = {};
+    }
+    return forward(cudaIpcGetEventHandle, out, e);
+}
 
 result cuIpcOpenEventHandle(event** out, shared_handle handle) { return forward(cudaIpcOpenEventHandle, out, handle); }
 
