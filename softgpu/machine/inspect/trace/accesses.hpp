@@ -14,4 +14,9 @@ namespace softgpu::machine {
 void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w,
                  bool by_lanes = false);
 
+// The same of all lanes, which access `added` bytes behind these addresses, if they lie side by side in global memory or are one
+// address; else false.
+bool tell_row(const std::uint64_t* at, std::uint64_t added, std::uint64_t bytes, touch how, const warp* w,
+              bool by_lanes = false);
+
 } // namespace softgpu::machine

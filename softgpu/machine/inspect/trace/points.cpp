@@ -57,9 +57,17 @@ const instruction* before_access(const instruction* i, std::byte* frame, warp* w
     if (traced_block::running() == nullptr) {
         return i + 1;
     }
+    const unsigned bytes = i->more & 0xFF;
+    const auto how = static_cast<touch>(i->more >> 8);
+    if (w->mask == all_lanes && i->width[1] == 8) { // most
+        const auto* const from = reinterpret_cast<const std::uint64_t*>(lanes_at(frame, w, i->a));
+        if (tell_row(from, static_cast<std::uint64_t>(i->immediate), bytes, how, w)) {
+            return i + 1;
+        }
+    }
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
-    tell_access(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    tell_access(at, w->mask, bytes, how, w);
     return i + 1;
 }
 
@@ -105,16 +113,13 @@ const instruction* before_local(const instruction* i, std::byte* frame, warp* w)
     const std::uint64_t words = std::max<std::uint64_t>((i->more & 0xFF) / 4, 1);
     for (lane_mask left = w->mask; left != 0;) {
         const std::uint64_t line = at[std::countr_zero(left)] / 4;
-        unsigned sectors = 0;
         lane_mask same = 0;
         each_lane(left, [&](unsigned l) {
-            const bool is_here = at[l] / 4 == line;
-            same |= (is_here ? 1u : 0u) << l;
-            sectors |= (is_here ? 1u : 0u) << l / 8;
+            same |= (at[l] / 4 == line ? 1u : 0u) << l;
         });
         left &= ~same;
         for (std::uint64_t k = 0; k < words; ++k) {
-            traced_block::running()->to().touched_local(w->index, line + k, sectors, how);
+            traced_block::running()->to().touched_local(w->index, line + k, same, how);
         }
     }
     return i + 1;
