@@ -27,10 +27,10 @@ enum class meeting : std::uint8_t {
 
 // An access of a warp to 128 bytes of global memory.
 struct line_access {
-    std::uint64_t line = 0; // the address over 128
-    std::uint32_t warp = 0; // of the block
+    std::uint64_t line = 0;  // the address over 128
+    std::uint32_t warp = 0;  // of the block
     std::uint32_t words = 0; // of a store, a mask of the line's 32: those that it fills
-    unsigned sectors = 0;   // a mask of the line's four
+    unsigned sectors = 0;    // a mask of the line's four
     // Of atomics: the most lanes that meet at one address of a sector, summed over its sectors. Of loads and stores: 0 for the
     // lines behind an access's first one.
     unsigned passes = 0;

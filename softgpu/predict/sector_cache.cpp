@@ -23,7 +23,8 @@ std::uint32_t words_of_sectors(unsigned sectors) noexcept {
 } // namespace
 
 sector_cache::sector_cache(std::uint64_t bytes, unsigned fetched_together)
-    : fetched_together_(fetched_together), sets_(bytes == 0 ? 0 : std::max<std::uint64_t>(bytes / (lru_set::ways * 128), 1)) {}
+    : fetched_together_(fetched_together),
+      sets_(bytes == 0 ? 0 : std::max<std::uint64_t>(bytes / (lru_set::ways * 128), 1)) {}
 
 inline unsigned sector_cache::fetched_for(unsigned missed, unsigned valid) const noexcept {
     if (fetched_together_ == 1) {
@@ -141,8 +142,7 @@ template sector_cache::outcomes sector_cache::find<true>(std::uint64_t, unsigned
 
 void sector_cache::expect(std::uint64_t line) const noexcept {
     if (!sets_.empty()) {
-        const auto* const here =
-            reinterpret_cast<const std::byte*>(&sets_[lru_set::place_of(line, sets_.size())]);
+        const auto* const here = reinterpret_cast<const std::byte*>(&sets_[lru_set::place_of(line, sets_.size())]);
         for (std::size_t at = 0; at < sizeof(set); at += 64) {
             __builtin_prefetch(here + at, 1);
         }

@@ -33,10 +33,10 @@ public:
         unsigned hits = 0; // sectors, as a mask
         unsigned late =
             0; // of these, those that were fetched for a neighbour which another one asked for, and not used yet
-        unsigned fetched = 0; // likewise: those that missed, and of a read those fetched with them
-        unsigned written = 0; // sectors that were stored to and are written back, as a count
-        unsigned filled = 0;  // of these, sectors of which a part was stored to: the rest is read first
-        unsigned changed = 0; // of a read, as a mask: sectors that were stored to since they were last read
+        unsigned fetched = 0;       // likewise: those that missed, and of a read those fetched with them
+        unsigned written = 0;       // sectors that were stored to and are written back, as a count
+        unsigned filled = 0;        // of these, sectors of which a part was stored to: the rest is read first
+        unsigned changed = 0;       // of a read, as a mask: sectors that were stored to since they were last read
         order after = order::later; // of a read, what was fetched for another one
     };
     // Of two caches: this one, and one that was empty at the last begin(). Of each set the second has the lines used since then;
@@ -57,8 +57,8 @@ public:
     void expect(std::uint64_t line) const noexcept;
 
 private:
-    static constexpr int most_dirty = 7;         // lines of a set
-    static constexpr int most_partial = 2;       // likewise
+    static constexpr int most_dirty = 7;        // lines of a set
+    static constexpr int most_partial = 2;      // likewise
     static constexpr std::int32_t together = 6; // cycles
     struct sectors_of_line {
         std::uint32_t words = 0; // that were stored to, of partial sectors

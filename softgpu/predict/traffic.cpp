@@ -48,9 +48,8 @@ inline device_l2::looked_up device_l2::look_up(const l2_access& a) {
     }
     const sector_cache::outcomes own = cache_.read(a.line | copy_of_line, a.sectors, a.by);
     const unsigned missed = own.kept.fetched | own.fresh.fetched;
-    return {.own = own,
-            .home = missed != 0 ? cache_.read(a.line, missed, a.by) : sector_cache::outcomes{},
-            .is_far = true};
+    return {
+        .own = own, .home = missed != 0 ? cache_.read(a.line, missed, a.by) : sector_cache::outcomes{}, .is_far = true};
 }
 
 inline void device_l2::count(const sector_cache::outcome& o, const sector_cache::outcome* home, const l2_access& a,

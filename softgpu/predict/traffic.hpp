@@ -119,7 +119,7 @@ private:
     traffic of_warm_;
     traffic of_cold_;
     l2_slices slices_;
-    int slice_shift_; // of a line's number
+    int slice_shift_;                  // of a line's number
     std::vector<double> slice_cycles_; // by slice_of()
     std::vector<double> last_slice_cycles_;
 };

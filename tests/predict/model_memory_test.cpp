@@ -122,12 +122,8 @@ TEST(Model, HitsOfL2AreThoseOfLoads) {
 // Of 40 sectors ten are asked for together with a neighbour, ten others before it.
 TEST(Model, SectorsThatWarpsAskForTogetherMissWhereTheMultiprocessorIsIdle) {
     launch_work w = some_blocks(10);
-    w.warm = w.cold = {.loads = 40,
-                       .l2_reads = 40,
-                       .l2_read_hits = 30,
-                       .l2_late_hits = 20,
-                       .l2_together = 10,
-                       .l2_early_hits = 10};
+    w.warm = w.cold = {
+        .loads = 40, .l2_reads = 40, .l2_read_hits = 30, .l2_late_hits = 20, .l2_together = 10, .l2_early_hits = 10};
     EXPECT_DOUBLE_EQ(predict(round_card(), w).l2_read_hit_rate, 0.25);
     w.path_far = w.path_near = 400;
     w.mix[instruction_class::integer] = 100;

@@ -117,7 +117,7 @@ TEST(SectorCache, FewLinesOfASetWaitToBeWrittenBack) {
     for (std::uint64_t line = 0; line < 10; ++line) {
         written += cache.write(line, 0b0011).kept.written;
     }
-    EXPECT_EQ(written, 6u); // of lines 0, 1 and 2
+    EXPECT_EQ(written, 6u);                             // of lines 0, 1 and 2
     EXPECT_EQ(cache.write(2, 0b1111).kept.written, 2u); // line 3
     EXPECT_EQ(cache.read(0, 0b0011).kept.hits, 0b0011u);
 }
@@ -132,7 +132,7 @@ TEST(SectorCache, SectorsOfWhichAPartWasStoredToAreFilled) {
         EXPECT_EQ(o.filled, line == 3 ? 1u : 0u); // line 1, of which sector 1 is whole
         EXPECT_EQ(o.written, line == 3 ? 2u : 0u);
     }
-    EXPECT_EQ(cache.read(2, 0b0011).kept.fetched, 0b0001u); // the rest of it
+    EXPECT_EQ(cache.read(2, 0b0011).kept.fetched, 0b0001u);        // the rest of it
     EXPECT_EQ(cache.write(4, 0b0001, first_half).kept.filled, 0u); // lines 3 and 4
     EXPECT_EQ(cache.write(0, 0b0001, first_half).kept.filled, 0u); // it was whole
     unsigned filled = 0;
@@ -196,8 +196,10 @@ public:
         l.before |= sectors | o.fetched;
         l.dirty |= writes ? sectors : 0;
         l.by = o.fetched != 0 && !writes ? by.by : l.by;
-        clean_oldest(2, [](const line_state& x) { return x.partial() != 0; }, o);
-        clean_oldest(7, [](const line_state& x) { return x.dirty != 0; }, o);
+        clean_oldest(
+            2, [](const line_state& x) { return x.partial() != 0; }, o);
+        clean_oldest(
+            7, [](const line_state& x) { return x.dirty != 0; }, o);
         return o;
     }
 

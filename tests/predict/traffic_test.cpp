@@ -171,7 +171,7 @@ TEST(Traffic, StoresGoTogetherUntilTheWarpDoesSomethingElse) {
     EXPECT_EQ(requests([](block_l1& l1) { l1.passed_barrier(); }), 2u);
     EXPECT_EQ(requests([](block_l1& l1) { l1.touched(access(1, 5, 1, 1, touch::store)); }), 2u);
     EXPECT_EQ(requests([](block_l1& l1) { l1.touched(access(0, 9, 1, 1, touch::store)); }), 3u); // two arrays by turns
-    EXPECT_EQ(requests([](block_l1& /*l1*/) {}, 0), 2u);                                 // no L1
+    EXPECT_EQ(requests([](block_l1& /*l1*/) {}, 0), 2u);                                         // no L1
     EXPECT_EQ(requests([](block_l1& l1) {
                   for (std::uint64_t line = 100; line < 100 + 5000; ++line) { // more than wait for L2
                       l1.touched(access(1, line, 1, 0, touch::load));

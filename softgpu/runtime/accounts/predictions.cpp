@@ -99,7 +99,11 @@ public:
             if (predict::has_half_warps(rules_of(k))) {
                 const predict::transactions all = predict::transactions_of(rules_of(k), at, mask, bytes);
                 for (unsigned t = 0; t < all.count; ++t) {
-                    l1_[k].touched({.line = all.of.at(t).line, .warp = warp, .words = ~0u, .sectors = all.of.at(t).sectors, .how = how});
+                    l1_[k].touched({.line = all.of.at(t).line,
+                                    .warp = warp,
+                                    .words = ~0u,
+                                    .sectors = all.of.at(t).sectors,
+                                    .how = how});
                 }
             }
         }

@@ -92,7 +92,8 @@ protected:
     }
 
     // The K40m loads global memory from L2: sectors of which a part was stored to are read from DRAM.
-    void expect_parts_read(const char& kernel, std::int64_t width, const std::function<std::int64_t(unsigned)>& offset) {
+    void expect_parts_read(const char& kernel, std::int64_t width,
+                           const std::function<std::int64_t(unsigned)>& offset) {
         offsets at;
         std::map<std::int64_t, std::uint64_t> stored; // bytes of a sector, as a mask
         for (unsigned l = 0; l < lanes; ++l) {

@@ -106,7 +106,8 @@ void find_lines(touched_lines& to) {
     to.count = 0;
     std::int32_t lowest = 0;
     std::int32_t highest = 0;
-    std::uint32_t parts[lanes][word_bytes]; // of narrower accesses, by line and byte of a word: words whose byte is touched
+    std::uint32_t parts[lanes]
+                       [word_bytes]; // of narrower accesses, by line and byte of a word: words whose byte is touched
     for (const std::int32_t at : to.at) {
         const std::int32_t line = at >> 7;
         // The last ones first: neighbours mostly share a line, or their lines rise or fall.
@@ -156,7 +157,8 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
 }
 
 // Lanes of `mask`, which has one at least. Those that do not take part do what the first one does.
-[[gnu::noinline]] void tell_lanes(const listener& to, const std::uint64_t* at, lane_mask mask, std::uint32_t bytes, touch how) {
+[[gnu::noinline]] void tell_lanes(const listener& to, const std::uint64_t* at, lane_mask mask, std::uint32_t bytes,
+                                  touch how) {
     const std::uint64_t first = at[std::countr_zero(mask)];
     const std::uint64_t origin = first & ~(line_bytes - 1);
     std::uint64_t all[lanes];

@@ -114,9 +114,7 @@ const instruction* before_local(const instruction* i, std::byte* frame, warp* w)
     for (lane_mask left = w->mask; left != 0;) {
         const std::uint64_t line = at[std::countr_zero(left)] / 4;
         lane_mask same = 0;
-        each_lane(left, [&](unsigned l) {
-            same |= (at[l] / 4 == line ? 1u : 0u) << l;
-        });
+        each_lane(left, [&](unsigned l) { same |= (at[l] / 4 == line ? 1u : 0u) << l; });
         left &= ~same;
         for (std::uint64_t k = 0; k < words; ++k) {
             traced_block::running()->to().touched_local(w->index, line + k, same, how);
