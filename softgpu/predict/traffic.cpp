@@ -96,7 +96,8 @@ inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
 void device_l2::take(const std::vector<l2_access>& accesses) {
     const std::lock_guard lock(mutex_);
     for (std::size_t k = 0; k < accesses.size(); ++k) {
-        if (k + looked_ahead < accesses.size()) {
+        if (k + looked_ahead < accesses.size() &&
+            accesses[k + looked_ahead].line != accesses[k + looked_ahead - 1].line) {
             const l2_access& soon = accesses[k + looked_ahead];
             cache_.expect(soon.line);
             if (is_far(soon)) {

@@ -55,7 +55,8 @@ bool is_global(std::uint64_t address, const memory::device_memory& memory) {
 // Of one warp.
 class listener {
 public:
-    listener(const warp* w, bool by_lanes) : listener(*traced_block::running(), w->index, by_lanes) {}
+    listener(traced_block& block, const warp* w, bool told)
+        : to_(block.to()), warp_(w->index), clocks_(block.clocks_of(w->index)), told_by_lanes_(told) {}
 
     void tell(std::uint64_t line, unsigned sectors, std::uint32_t words, unsigned passes, touch how) const {
         to_.touched({.line = line,
@@ -69,9 +70,6 @@ public:
     }
 
 private:
-    listener(traced_block& block, std::uint32_t w, bool told)
-        : to_(block.to()), warp_(w), clocks_(block.clocks_of(w)), told_by_lanes_(told) {}
-
     block_trace& to_;
     std::uint32_t warp_;
     const double* clocks_;
@@ -106,8 +104,8 @@ void find_lines(touched_lines& to) {
     to.count = 0;
     std::int32_t lowest = 0;
     std::int32_t highest = 0;
-    std::uint32_t parts[lanes]
-                       [word_bytes]; // of narrower accesses, by line and byte of a word: words whose byte is touched
+    // Of narrower accesses, by line and byte of a word: words whose byte is touched.
+    std::uint32_t parts[lanes][word_bytes];
     for (const std::int32_t at : to.at) {
         const std::int32_t line = at >> 7;
         // The last ones first: neighbours mostly share a line, or their lines rise or fall.
@@ -213,20 +211,20 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
 
 } // namespace
 
-bool tell_row(const std::uint64_t* at, std::uint64_t added, std::uint64_t bytes, touch how, const warp* w,
-              bool by_lanes) {
+bool tell_row(traced_block& block, const std::uint64_t* at, std::uint64_t added, std::uint64_t bytes, touch how,
+              const warp* w, bool by_lanes) {
     const std::uint64_t step = at[1] - at[0];
     const bool may_be_row = step == bytes || (step == 0 && how != touch::atomic);
     if (!may_be_row || !is_global(at[0] + added, *w->host->launch->memory) || !is_run_of(at, step)) {
         return false;
     }
-    tell_run(listener(w, by_lanes), at[0] + added, step == 0 ? bytes : lanes * bytes, how);
+    tell_run(listener(block, w, by_lanes), at[0] + added, step == 0 ? bytes : lanes * bytes, how);
     return true;
 }
 
-void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w,
-                 bool by_lanes) {
-    if (mask == all_lanes && tell_row(at, 0, bytes, how, w, by_lanes)) {
+void tell_access(traced_block& block, const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how,
+                 const warp* w, bool by_lanes) {
+    if (mask == all_lanes && tell_row(block, at, 0, bytes, how, w, by_lanes)) {
         return;
     }
     const memory::device_memory& memory = *w->host->launch->memory;
@@ -243,9 +241,9 @@ void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, t
         return;
     }
     if (how == touch::atomic) {
-        tell_atomics(listener(w, false), at, global);
+        tell_atomics(listener(block, w, false), at, global);
     } else {
-        tell_lanes(listener(w, by_lanes), at, global, static_cast<std::uint32_t>(bytes), how);
+        tell_lanes(listener(block, w, by_lanes), at, global, static_cast<std::uint32_t>(bytes), how);
     }
 }
 
