@@ -25,6 +25,19 @@ enum class meeting : std::uint8_t {
     shared_counters // the same: the most lanes of a bank
 };
 
+// An access of a warp to 128 bytes of global memory.
+struct line_access {
+    std::uint64_t line = 0;  // the address over 128
+    std::uint32_t warp = 0;  // of the block
+    std::uint32_t words = 0; // of a store, a mask of the line's 32: those that it fills
+    unsigned sectors = 0;    // a mask of the line's four
+    // Of atomics: the most lanes that meet at one address of a sector, summed over its sectors. Of loads and stores: 0 for the
+    // lines behind an access's first one.
+    unsigned passes = 0;
+    touch how = touch::load;
+    const double* clocks = nullptr; // of the warp, by table of module::trace(): cycles since the block's begin
+};
+
 // Of a table: what the blocks of a launch have in common that are all on the device at once.
 struct common_clock {
     double begins = 0; // cycles from the launch's first block to this one
@@ -38,21 +51,16 @@ public:
     virtual ~block_trace() = default;
     // By table; empty: blocks do not wait for each other.
     [[nodiscard]] virtual std::vector<common_clock> clocks() const { return {}; }
-    // An access of the block's warp to 128 bytes of global memory: `line` is the address over 128, `sectors` a mask of its four
-    // sectors.
-    // `passes`, of atomics: the most lanes that meet at one address of a sector, summed over its sectors; of loads and stores:
-    // 0 for the lines behind an access's first one. `by_lanes`:
-    // touched_by_lanes() has told it.
-    virtual void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, touch how,
-                         bool by_lanes) = 0;
+    // `by_lanes`: touched_by_lanes() has told it.
+    virtual void touched(const line_access& a, bool by_lanes) = 0;
     // Where module::trace() asks for lanes: addresses of the lanes of `mask` that load or store `bytes` each in global memory.
     virtual void touched_by_lanes(std::uint32_t warp, std::span<const std::uint64_t, 32> at, std::uint32_t mask,
                                   unsigned bytes, touch how) = 0;
     // The same in shared memory.
     virtual void touched_shared(std::span<const std::uint64_t, 32> at, std::uint32_t mask, unsigned bytes,
                                 touch how) = 0;
-    // The same of local memory: `line` is a word of the 32 lanes.
-    virtual void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how) = 0;
+    // The same of local memory: `line` is a word of the 32 lanes, `mask` has those that access it.
+    virtual void touched_local(std::uint32_t warp, std::uint64_t line, std::uint32_t mask, touch how) = 0;
     virtual void met(meeting what, unsigned times) = 0;
     // All warps of the block have come to a barrier: what was touched so far lies in front of it.
     virtual void passed_barrier() = 0;

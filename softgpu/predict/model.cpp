@@ -80,16 +80,17 @@ public:
     // The slowest; nullptr where nothing takes time.
     [[nodiscard]] const bound_time* bound() const { return bounds_.empty() ? nullptr : &bounds_.front(); }
     [[nodiscard]] const std::vector<bound_time>& bounds() const { return bounds_; }
-    // Of loads alone, as Nsight Compute counts reads. A sector that DRAM sends with a neighbour is a hit if it is there when
-    // another warp asks for it. In a round of loads warps wait for their data, and ask one after the other in the rest.
+    // Of loads alone, as Nsight Compute counts reads. Sectors of a line that two warps ask for together go to L2 as one request,
+    // and miss together. The warps stay together if both find the multiprocessor's slowest part idle. Sectors that one asks for
+    // before the other one are no hits; where the warps do not stay together, either may be first.
     [[nodiscard]] double l2_load_hit_rate() const {
         const double loads = real(t_.l2_reads - t_.l2_atomics);
-        const double round = (nanoseconds() - launch_cost(c_, w_)) * c_.clock /
-                             (load_rounds() * std::ceil(own_blocks_ / real(resident_)));
-        const double apart = std::max(round - c_.latency_dram, 0.0);
-        const double there = std::max(1 - c_.latency_dram / std::max(apart, 1.0), 0.0);
-        const double hits = real(t_.l2_read_hits - t_.l2_atomic_hits) - real(t_.l2_late_hits) * (1 - there);
-        return loads > 0 ? std::max(hits, 0.0) / loads : 0;
+        const double cycles = (nanoseconds() - launch_cost(c_, w_)) * c_.clock;
+        const double idle = std::max(1 - own_busy_ * own_blocks_ / std::max(cycles, 1.0), 0.0);
+        const double in_order = idle * idle;
+        const double missed = real(t_.l2_together) * in_order + real(t_.l2_early_hits) * (1 + in_order) / 2;
+        const double hits = real(t_.l2_read_hits - t_.l2_atomic_hits) - missed;
+        return loads > 0 ? hits / loads : 0;
     }
 
 private:
@@ -288,7 +289,9 @@ std::uint64_t l1_share(const card& c, const launch_shape& shape) {
     }
     const double resident = real(resident_blocks(c, shape));
     const double least = 16 * 1024; // what shared memory leaves of it at least
-    const double left = std::max(c.l1_bytes - resident * real(shape.shared_bytes), least);
+    const double shared =
+        std::max(resident * real(shape.shared_bytes), std::max(shape.preferred_carveout, 0) / 100. * c.shared_bytes);
+    const double left = std::max(c.l1_bytes - shared, least);
     return static_cast<std::uint64_t>(left / resident);
 }
 

@@ -20,6 +20,7 @@ struct launch_shape {
     std::uint64_t shared_bytes = 0; // of a block, static and dynamic
     std::uint64_t registers = 0;    // of a thread
     std::uint64_t registers_32 = 0; // of a thread where addresses have 32 bits
+    int preferred_carveout = -1;    // per cent of a multiprocessor's shared memory; -1: as much as blocks need
     bool follows_kernel = false;    // in its stream, and the host has not waited between the launches
     bool starts_early = false;      // likewise by programmatic dependent launch, and the kernel before lets it
 };

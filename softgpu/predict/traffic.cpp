@@ -13,6 +13,14 @@ constexpr std::size_t most_waiting = 4096;
 constexpr std::uint64_t copy_of_line = 1ull << 60; // in the partition that is not its home
 constexpr std::size_t looked_ahead = 8;            // accesses: the host's memory takes as long as so many look-ups
 
+// The sectors of a line that have one of these words.
+unsigned sectors_of(std::uint32_t words) {
+    words |= words >> 4;
+    words |= words >> 2;
+    words |= words >> 1;
+    return (words & 0x0101'0101) * 0x0102'0408 >> 24 & 15;
+}
+
 } // namespace
 
 void device_l2::begin() {
@@ -26,29 +34,28 @@ void device_l2::begin() {
 
 inline bool device_l2::is_far(const l2_access& a) const {
     const bool loads = a.how == touch::load || a.how == touch::load_past_l1;
-    return partitions_ == 2 && loads && (slice_of(a.line) & 1) != (a.by & 1u);
+    return partitions_ == 2 && loads && (slice_of(a.line) & 1) != (a.by.by & 1u);
 }
 
 // A store goes to the line's home alone. A copy that it makes stale counts as one that is there: it would be fetched from its
 // home again, not from DRAM.
 inline device_l2::looked_up device_l2::look_up(const l2_access& a) {
     if (a.how == touch::store || a.how == touch::atomic) {
-        return {.own = cache_.write_both(a.line, a.sectors), .home = {}};
+        return {.own = cache_.write(a.line, a.sectors, a.how == touch::store ? a.words : ~0u), .home = {}};
     }
     if (!is_far(a)) {
-        return {.own = cache_.read_both(a.line, a.sectors, a.by), .home = {}};
+        return {.own = cache_.read(a.line, a.sectors, a.by), .home = {}};
     }
-    const sector_cache::outcomes own = cache_.read_both(a.line | copy_of_line, a.sectors, a.by);
+    const sector_cache::outcomes own = cache_.read(a.line | copy_of_line, a.sectors, a.by);
     const unsigned missed = own.kept.fetched | own.fresh.fetched;
-    return {.own = own,
-            .home = missed != 0 ? cache_.read_both(a.line, missed, a.by) : sector_cache::outcomes{},
-            .is_far = true};
+    return {
+        .own = own, .home = missed != 0 ? cache_.read(a.line, missed, a.by) : sector_cache::outcomes{}, .is_far = true};
 }
 
-// A store that fills only a part of a sector is counted as one that fills it: nothing is read for it.
 inline void device_l2::count(const sector_cache::outcome& o, const sector_cache::outcome* home, const l2_access& a,
                              traffic& to) {
     to.dram_writes += o.written;
+    to.dram_reads += o.filled;
     ++to.l2_requests;
     if (a.how == touch::store) {
         to.l2_writes += sectors_in(a.sectors);
@@ -58,6 +65,8 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
     to.l2_reads += sectors_in(a.sectors);
     to.l2_read_hits += sectors_in(o.hits);
     to.l2_late_hits += sectors_in(o.late);
+    to.l2_together += o.after == sector_cache::order::together ? sectors_in(o.late) : 0;
+    to.l2_early_hits += o.after == sector_cache::order::earlier ? sectors_in(o.late) : 0;
     if (a.how == touch::atomic) {
         to.l2_atomics += sectors_in(a.sectors);
         to.l2_atomic_hits += sectors_in(o.hits);
@@ -67,6 +76,7 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
         return;
     }
     to.dram_writes += home->written;
+    to.dram_reads += home->filled;
     to.l2_far_hits += sectors_in(a.sectors & o.fetched & home->hits);
     to.l2_far_late += sectors_in(a.sectors & o.fetched & home->late);
     to.dram_reads += sectors_in(o.fetched & home->fetched);
@@ -86,7 +96,8 @@ inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
 void device_l2::take(const std::vector<l2_access>& accesses) {
     const std::lock_guard lock(mutex_);
     for (std::size_t k = 0; k < accesses.size(); ++k) {
-        if (k + looked_ahead < accesses.size()) {
+        if (k + looked_ahead < accesses.size() &&
+            accesses[k + looked_ahead].line != accesses[k + looked_ahead - 1].line) {
             const l2_access& soon = accesses[k + looked_ahead];
             cache_.expect(soon.line);
             if (is_far(soon)) {
@@ -134,20 +145,21 @@ inline void block_l1::pass_on(const l2_access& a) {
     }
 }
 
-bool block_l1::joins(std::uint32_t warp, std::uint64_t line, unsigned sectors, bool begins) {
-    if (joined_.size() <= warp) {
-        joined_.resize(warp + 1);
+bool block_l1::joins(const machine::line_access& a) {
+    if (joined_.size() <= a.warp) {
+        joined_.resize(a.warp + 1);
     }
-    stored_lines& now = joined_[warp].now;
-    stored_lines& before = joined_[warp].before;
-    if (begins) {
+    stored_lines& now = joined_[a.warp].now;
+    stored_lines& before = joined_[a.warp].before;
+    if (a.passes != 0) { // the store's first line
         before = now;
         now.count = 0;
     }
     std::size_t place = waiting_.size();
     for (std::size_t k = 0; before.count <= joined_lines && k < before.count; ++k) {
-        if (l2_access& earlier = waiting_[before.at[k]]; earlier.line == line) {
-            earlier.sectors = static_cast<std::uint8_t>(earlier.sectors | sectors);
+        if (l2_access& earlier = waiting_[before.at[k]]; earlier.line == a.line) {
+            earlier.sectors = static_cast<std::uint8_t>(earlier.sectors | a.sectors);
+            earlier.words |= a.words;
             ++earlier.passes;
             place = before.at[k];
         }
@@ -159,44 +171,46 @@ bool block_l1::joins(std::uint32_t warp, std::uint64_t line, unsigned sectors, b
     return place != waiting_.size();
 }
 
-void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how) {
+void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, std::uint32_t mask, touch how) {
     const std::uint64_t whole = local_ | std::uint64_t{warp} << 22 | line;
-    const unsigned hits = cache_.read(whole, sectors).hits;
+    const unsigned sectors = sectors_of(mask);
+    const unsigned hits = cache_.read(whole, sectors);
     if (const unsigned missed = how == touch::store ? sectors : sectors & ~hits; missed != 0) {
-        pass_on({whole, 1, static_cast<std::uint8_t>(missed), how, by(warp)});
+        pass_on({whole, 1, mask, by(warp, 0), static_cast<std::uint8_t>(missed), how});
     }
 }
 
-void block_l1::touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, touch how) {
+void block_l1::touched(const machine::line_access& a, double when) {
     for (const host_lines& h : host_) {
-        if (line - h.begin < h.end - h.begin) {
-            own_.host_sectors += sectors_in(sectors);
+        if (a.line - h.begin < h.end - h.begin) {
+            own_.host_sectors += sectors_in(a.sectors);
             return;
         }
     }
-    unsigned missed = sectors;
-    if (how == touch::load || how == touch::load_past_l1) {
-        own_.loads += sectors_in(sectors);
-        if (how == touch::load) {
-            missed &= ~cache_.read(line, sectors).hits;
-            own_.l1_hits += sectors_in(sectors & ~missed);
+    unsigned missed = a.sectors;
+    std::uint32_t passes = a.passes;
+    if (a.how == touch::load || a.how == touch::load_past_l1) {
+        own_.loads += sectors_in(a.sectors);
+        if (a.how == touch::load) {
+            missed &= ~cache_.read(a.line, a.sectors);
+            own_.l1_hits += sectors_in(a.sectors & ~missed);
         }
     } else {
-        cache_.drop(line, sectors);
+        cache_.drop(a.line, a.sectors);
     }
-    if (how == touch::store) {
-        if (joins_stores_ && joins(warp, line, sectors, passes != 0)) {
+    if (a.how == touch::store) {
+        if (joins_stores_ && joins(a)) {
             return;
         }
         passes = 1;
-    } else if (warp < joined_.size()) {
-        joined_[warp] = {};
+    } else if (a.warp < joined_.size()) {
+        joined_[a.warp] = {};
     }
     if (missed != 0) {
-        pass_on({line, passes, static_cast<std::uint8_t>(missed), how, by(warp)});
+        pass_on({a.line, passes, a.words, by(a.warp, when), static_cast<std::uint8_t>(missed), a.how});
     }
-    if (how == touch::atomic && has_barrier_) {
-        last_passes_[behind_.slice_of(line)] += passes;
+    if (a.how == touch::atomic && has_barrier_) {
+        last_passes_[behind_.slice_of(a.line)] += passes;
     }
 }
 

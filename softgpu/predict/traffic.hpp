@@ -2,7 +2,10 @@
 // What a launch's global accesses do to a card's caches: L1 for each block, L2 for the device.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -10,6 +13,7 @@
 #include <vector>
 
 #include "softgpu/machine/trace.hpp"
+#include "softgpu/predict/load_cache.hpp"
 #include "softgpu/predict/sector_cache.hpp"
 
 namespace softgpu::predict {
@@ -24,6 +28,8 @@ struct traffic {
     std::uint64_t l2_late_hits =
         0; // of l2_read_hits, sectors that DRAM sends with a neighbour that another warp asked for
     std::uint64_t l2_far_late = 0;    // likewise of l2_far_hits
+    std::uint64_t l2_together = 0;    // of l2_late_hits, those that are asked for at the same time as the neighbour
+    std::uint64_t l2_early_hits = 0;  // of l2_late_hits, those that are asked for before it
     std::uint64_t l2_atomics = 0;     // of l2_reads
     std::uint64_t l2_atomic_hits = 0; // of l2_read_hits
     std::uint64_t l2_writes = 0;
@@ -45,7 +51,7 @@ struct host_lines {
 
 // A slice of L2 does one thing at a time.
 struct l2_slices {
-    std::uint64_t bytes = 512; // side by side in one slice
+    std::uint64_t bytes = 512; // side by side in one slice, a power of two
     double load = 0;           // cycles
     double store = 0;
     double atomic = 0;  // a pass
@@ -56,10 +62,11 @@ struct l2_slices {
 struct l2_access {
     std::uint64_t line = 0;
     std::uint32_t passes = 0; // of an atomic; of stores that go together, how many
+    std::uint32_t words = 0;  // mask of the line's 32: those that a store fills
+    // The lowest bit of the warp is the multiprocessor's part of L2.
+    asker by{};
     std::uint8_t sectors = 0; // mask
     machine::touch how = machine::touch::load;
-    std::uint16_t by =
-        0; // the warp, as a number that others rarely have; its lowest bit is the multiprocessor's part of L2
 };
 
 // The device's L2 cache. Thread-safe.
@@ -71,6 +78,7 @@ public:
         : cache_(bytes, static_cast<unsigned>(fetch / 32)),
           partitions_(partitions),
           slices_(slices),
+          slice_shift_(std::countr_zero(std::max<std::uint64_t>(slices.bytes / 128, 1))),
           slice_cycles_(slice_places),
           last_slice_cycles_(slice_places) {}
 
@@ -78,10 +86,12 @@ public:
     void begin();
     void take(const std::vector<l2_access>& accesses);
     [[nodiscard]] std::size_t slice_of(std::uint64_t line) const {
-        return (line * 128 / slices_.bytes * 0x9E3779B97F4A7C15ull >> 32) % slice_places;
+        return ((line >> slice_shift_) * 0x9E3779B97F4A7C15ull >> 32) % slice_places;
     }
     // Passes by slice, which take() was given too: of a block's atomics behind its last barrier.
     void note_last(const std::unordered_map<std::size_t, std::uint64_t>& passes);
+    // Of a block, which others rarely have.
+    [[nodiscard]] std::uint16_t next_number() noexcept { return blocks_++; }
     // The traffic behind L1 since begin().
     [[nodiscard]] traffic warm();
     [[nodiscard]] traffic cold();
@@ -103,11 +113,13 @@ private:
     void count_slice(const l2_access& a, unsigned changed);
 
     std::mutex mutex_;
+    std::atomic<std::uint16_t> blocks_ = 0;
     sector_cache cache_; // of both partitions
     unsigned partitions_;
     traffic of_warm_;
     traffic of_cold_;
     l2_slices slices_;
+    int slice_shift_;                  // of a line's number
     std::vector<double> slice_cycles_; // by slice_of()
     std::vector<double> last_slice_cycles_;
 };
@@ -124,11 +136,13 @@ public:
           joins_stores_(bytes != 0),
           host_(host),
           local_(local_space | place << 32),
-          place_(place) {}
+          place_(place),
+          number_(behind.next_number()) {}
 
-    void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, machine::touch how);
+    // `when`: cycles since the block's begin.
+    void touched(const machine::line_access& a, double when = 0);
     // Local memory: a store stays in L1 and goes to L2 as well.
-    void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, machine::touch how);
+    void touched_local(std::uint32_t warp, std::uint64_t line, std::uint32_t mask, machine::touch how);
     void passed_barrier() {
         has_barrier_ = true;
         last_passes_.clear();
@@ -155,20 +169,22 @@ private:
     };
 
     void pass_on(const l2_access& a);
-    // Whether a line of a store goes to L2 with the warp's store before. `begins`: the store's first line.
-    bool joins(std::uint32_t warp, std::uint64_t line, unsigned sectors, bool begins);
+    // Whether a line of a store goes to L2 with the warp's store before.
+    bool joins(const machine::line_access& a);
     // Blocks that are neighbours may be on either half of the multiprocessors.
-    [[nodiscard]] std::uint16_t by(std::uint32_t warp) const {
+    [[nodiscard]] asker by(std::uint32_t warp, double when) const {
         const std::uint64_t side = place_ * 0x9E3779B97F4A7C15ull >> 63;
-        return static_cast<std::uint16_t>((place_ * 61 + warp) << 1 | side);
+        return {static_cast<std::uint16_t>((place_ * 61 + warp) << 1 | side), number_,
+                static_cast<std::uint32_t>(static_cast<std::uint64_t>(when))};
     }
 
     device_l2& behind_;
-    sector_cache cache_;
+    load_cache cache_;
     bool joins_stores_;
     const std::vector<host_lines>& host_;
     std::uint64_t local_;
     std::uint64_t place_;
+    std::uint16_t number_;
     std::vector<l2_access> waiting_;
     std::vector<stores_of_warp> joined_; // by warp
     bool has_barrier_ = false;

@@ -185,7 +185,7 @@ TEST(MemoryRules, LoadsOfKeplerGoPastL1) {
     l2.begin();
     block_l1 l1(l2, 0);
     for (int k = 0; k < 3; ++k) {
-        l1.touched(0, 7, 0b0100, 0, touch::load);
+        l1.touched({.line = 7, .sectors = 0b0100, .how = touch::load});
     }
     EXPECT_EQ(l1.ended().l1_hits, 0u);
     EXPECT_EQ(l2.cold().l2_reads, 3u);

@@ -119,29 +119,19 @@ TEST(Model, HitsOfL2AreThoseOfLoads) {
     EXPECT_DOUBLE_EQ(predict(round_card(), w).l2_read_hit_rate, 0.25);
 }
 
-// Of 40 sectors ten come with a neighbour that another warp has asked for. A round takes 2200 cycles, 500 of which wait for DRAM;
-// warps ask in the other 1700.
-TEST(Model, SectorsOnTheirWayAreHitsWhereWarpsAskLate) {
+// Of 40 sectors ten are asked for together with a neighbour, ten others before it.
+TEST(Model, SectorsThatWarpsAskForTogetherMissWhereTheMultiprocessorIsIdle) {
     launch_work w = some_blocks(10);
-    w.path_far = 800; // two loads
-    w.mix[instruction_class::integer] = 44'000;
-    w.total.barriers = 1;
-    w.warm = w.cold = {.loads = 40, .l2_reads = 40, .l2_read_hits = 30, .l2_late_hits = 10};
-    card c = round_card();
-    c.throughput_integer = 32;
-    c.l2_bandwidth = c.dram_bandwidth = 1e9;
-    c.latency_l2 = c.latency_l1;
-    const auto p = predict(c, w);
-    const double round = (p.nanoseconds - 1000) / 2;
-    EXPECT_NEAR(round, 2200, 110);
-    EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, (20 + 10 * (1 - 500 / (round - 500))) / 40);
-    w.path_far = 1600; // four loads, of which L1 has two
-    w.warm.loads = w.cold.loads = 80;
-    w.warm.l1_hits = w.cold.l1_hits = 40;
-    const auto by_l1 = predict(c, w);
-    EXPECT_DOUBLE_EQ(by_l1.l2_read_hit_rate, (20 + 10 * (1 - 500 / ((by_l1.nanoseconds - 1000) / 2 - 500))) / 40);
-    w.mix[instruction_class::integer] = 10'000; // no warp asks so late
-    EXPECT_DOUBLE_EQ(predict(c, w).l2_read_hit_rate, 0.5);
+    w.warm = w.cold = {
+        .loads = 40, .l2_reads = 40, .l2_read_hits = 30, .l2_late_hits = 20, .l2_together = 10, .l2_early_hits = 10};
+    EXPECT_DOUBLE_EQ(predict(round_card(), w).l2_read_hit_rate, 0.25);
+    w.path_far = w.path_near = 400;
+    w.mix[instruction_class::integer] = 100;
+    const auto p = predict(round_card(), w);
+    const double idle = 1 - of(p, "integer") / (p.nanoseconds - 1000);
+    EXPECT_GT(idle, 0.1);
+    EXPECT_LT(idle, 0.9);
+    EXPECT_DOUBLE_EQ(p.l2_read_hit_rate, (30 - 10 * idle * idle - 10 * (1 + idle * idle) / 2) / 40);
 }
 
 // What the multiprocessor's part of L2 does not have and the other one has is no load of DRAM.

@@ -100,6 +100,7 @@ error cudaLaunchCooperativeKernel(const void* kernel, dimensions grid, dimension
 error cudaLaunchKernelExC(const launch_configuration* configuration, const void* kernel, void** arguments);
 error cudaFuncGetAttributes(function_attributes* out, const void* kernel);
 error cudaFuncSetAttribute(const void* kernel, function_attribute which, int value);
+error cudaFuncSetCacheConfig(const void* kernel, cache_preference preference);
 error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
                                                     std::size_t dynamic_shared);
 error cudaGraphicsMapResources(int count, void** resources, stream* on);

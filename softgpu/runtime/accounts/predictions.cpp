@@ -85,11 +85,10 @@ public:
 
     [[nodiscard]] std::vector<machine::common_clock> clocks() const override { return clocks_; }
 
-    void touched(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, machine::touch how,
-                 bool by_lanes) override {
+    void touched(const machine::line_access& a, bool by_lanes) override {
         for (std::size_t k = 0; k < l1_.size(); ++k) {
             if (!by_lanes || !predict::has_half_warps(rules_of(k))) {
-                l1_[k].touched(warp, line, sectors, passes, how);
+                l1_[k].touched(a, a.clocks[2 * k + 1]);
             }
         }
     }
@@ -100,7 +99,11 @@ public:
             if (predict::has_half_warps(rules_of(k))) {
                 const predict::transactions all = predict::transactions_of(rules_of(k), at, mask, bytes);
                 for (unsigned t = 0; t < all.count; ++t) {
-                    l1_[k].touched(warp, all.of.at(t).line, all.of.at(t).sectors, 0, how);
+                    l1_[k].touched({.line = all.of.at(t).line,
+                                    .warp = warp,
+                                    .words = ~0u,
+                                    .sectors = all.of.at(t).sectors,
+                                    .how = how});
                 }
             }
         }
@@ -114,9 +117,9 @@ public:
         }
     }
 
-    void touched_local(std::uint32_t warp, std::uint64_t line, unsigned sectors, machine::touch how) override {
+    void touched_local(std::uint32_t warp, std::uint64_t line, std::uint32_t mask, machine::touch how) override {
         for (predict::block_l1& l1 : l1_) {
-            l1.touched_local(warp, line, sectors, how);
+            l1.touched_local(warp, line, mask, how);
         }
     }
 

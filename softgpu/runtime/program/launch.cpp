@@ -77,11 +77,26 @@ std::optional<std::uint64_t> seed_of(const settings& s, std::uint64_t launch) {
 
 machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
 
+// Without an attribute what cudaFuncSetCacheConfig prefers.
+int carveout_of(const function_on_device& kernel, cache_preference preference) {
+    if (kernel.preferred_carveout >= 0) {
+        return kernel.preferred_carveout;
+    }
+    switch (preference) {
+    case cache_preference::none: break;
+    case cache_preference::shared: return 100;
+    case cache_preference::l1: return 0;
+    case cache_preference::equal: return 50;
+    }
+    return -1;
+}
+
 } // namespace
 
 void require_launchable(context& gpu, kernel_work& work) {
     const function_on_device& kernel = registry::instance().load(*work.what, gpu);
     work.image = kernel.image;
+    work.preferred_carveout = carveout_of(kernel, work.what->cache);
     if (work.image.facts->blocks_are_clusters) {
         fail(error::not_supported, "kernel " + work.what->name + ": __block_size__ is not supported");
     }
@@ -133,6 +148,7 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch, con
                                                 .shared_bytes = facts.static_shared_bytes + work.dynamic_shared_bytes,
                                                 .registers = registers_of(gpu.device(), facts),
                                                 .registers_32 = facts.registers_32,
+                                                .preferred_carveout = work.preferred_carveout,
                                                 .follows_kernel = work.follows_kernel,
                                                 .starts_early = work.starts_early},
                           host_lines_of(gpu.memory()));

@@ -26,6 +26,7 @@ struct kernel_work {
     std::uint64_t heap_bytes = 8 << 20;    // cudaLimitMallocHeapSize
     std::uint64_t pending_launches = 2048; // cudaLimitDevRuntimePendingLaunchCount
     bool follows_kernel = false;           // directly in its stream, and the host has not waited between the launches
+    int preferred_carveout = -1;           // per cent of a multiprocessor's shared memory; -1: as much as blocks need
     bool starts_early = false;             // likewise, and the kernel before it has let it start
     std::vector<std::byte> parameters{};   // laid out as in the kernel's parameter space
 };

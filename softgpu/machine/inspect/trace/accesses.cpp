@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include "softgpu/machine/inspect/trace/traced_block.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
@@ -15,14 +16,21 @@ namespace {
 
 constexpr std::uint64_t sector_bytes = 32;
 constexpr std::uint64_t line_bytes = 128;
+constexpr std::uint64_t word_bytes = 4;
 
-// `step` bytes from lane to lane.
+// `step` bytes from lane to lane, as they are between the first two.
 bool is_run_of(const std::uint64_t* at, std::uint64_t step) {
-    std::uint64_t off = 0;
-    for (unsigned l = 1; l < lanes; ++l) {
-        off |= (at[l] - at[l - 1]) ^ step;
+    using two [[gnu::vector_size(16)]] = std::uint64_t;
+    const two apart = {2 * step, 2 * step};
+    two before = {at[0], at[1]};
+    two off = {};
+    for (unsigned l = 2; l < lanes; l += 2) {
+        two here = {};
+        std::memcpy(&here, at + l, sizeof here);
+        off |= (here - before) ^ apart;
+        before = here;
     }
-    return off == 0;
+    return (off[0] | off[1]) == 0;
 }
 
 // The sectors of a line from one to another, as a mask.
@@ -32,14 +40,52 @@ unsigned sectors_between(std::uint64_t first_byte, std::uint64_t last_byte) {
     return ((2u << std::max(first, last)) - 1) & ~((1u << first) - 1);
 }
 
+// The words of a line that lie wholly between two of its bytes, as a mask.
+std::uint32_t words_between(std::uint64_t first_byte, std::uint64_t end_byte) {
+    const std::uint64_t below_end = (std::uint64_t{1} << end_byte / word_bytes) - 1;
+    const std::uint64_t below_first = (std::uint64_t{1} << (first_byte + word_bytes - 1) / word_bytes) - 1;
+    return static_cast<std::uint32_t>(below_end & ~below_first);
+}
+
+// Local memory's window lies behind that of shared memory.
+bool is_global(std::uint64_t address, const memory::device_memory& memory) {
+    return address - memory.shared_window() >= 2 * memory::device_memory::window_bytes;
+}
+
+// Of one warp.
+class listener {
+public:
+    listener(traced_block& block, const warp* w, bool told)
+        : to_(block.to()), warp_(w->index), clocks_(block.clocks_of(w->index)), told_by_lanes_(told) {}
+
+    void tell(std::uint64_t line, unsigned sectors, std::uint32_t words, unsigned passes, touch how) const {
+        to_.touched({.line = line,
+                     .warp = warp_,
+                     .words = words,
+                     .sectors = sectors,
+                     .passes = passes,
+                     .how = how,
+                     .clocks = clocks_},
+                    told_by_lanes_);
+    }
+
+private:
+    block_trace& to_;
+    std::uint32_t warp_;
+    const double* clocks_;
+    bool told_by_lanes_;
+};
+
 // All bytes from `begin` on.
-void tell_run(block_trace& to, std::uint32_t warp, std::uint64_t begin, std::uint64_t bytes, touch how, bool by_lanes) {
+void tell_run(const listener& to, std::uint64_t begin, std::uint64_t bytes, touch how) {
     const std::uint64_t end = begin + bytes;
     for (std::uint64_t at = begin; at < end;) {
         const std::uint64_t next = std::min(end, (at / line_bytes + 1) * line_bytes);
         const auto count = static_cast<unsigned>((next - 1) / sector_bytes - at / sector_bytes + 1);
         const unsigned passes = how == touch::atomic || at == begin ? count : 0;
-        to.touched(warp, at / line_bytes, sectors_between(at, next - 1), passes, how, by_lanes);
+        const std::uint64_t in_line = at % line_bytes;
+        const std::uint32_t words = how == touch::store ? words_between(in_line, in_line + next - at) : 0;
+        to.tell(at / line_bytes, sectors_between(at, next - 1), words, passes, how);
         at = next;
     }
 }
@@ -51,12 +97,15 @@ struct touched_lines {
     unsigned count = 0;
     std::int32_t line[lanes]; // from the first one
     std::uint8_t sectors[lanes];
+    std::uint32_t words[lanes]; // all of whose bytes are touched
 };
 
 void find_lines(touched_lines& to) {
     to.count = 0;
     std::int32_t lowest = 0;
     std::int32_t highest = 0;
+    // Of narrower accesses, by line and byte of a word: words whose byte is touched.
+    std::uint32_t parts[lanes][word_bytes];
     for (const std::int32_t at : to.at) {
         const std::int32_t line = at >> 7;
         // The last ones first: neighbours mostly share a line, or their lines rise or fall.
@@ -68,11 +117,22 @@ void find_lines(touched_lines& to) {
             k = ++to.count;
             to.line[k - 1] = line;
             to.sectors[k - 1] = 0;
+            to.words[k - 1] = 0;
+            std::fill(parts[k - 1], parts[k - 1] + word_bytes, 0);
             lowest = std::min(lowest, line);
             highest = std::max(highest, line);
         }
         const auto byte = static_cast<std::uint64_t>(at & 127);
         to.sectors[k - 1] = static_cast<std::uint8_t>(to.sectors[k - 1] | sectors_between(byte, byte + to.bytes - 1));
+        if (to.bytes >= word_bytes) {
+            to.words[k - 1] |= words_between(byte, byte + to.bytes);
+        }
+        for (std::uint64_t b = byte; to.bytes < word_bytes && b < byte + to.bytes; ++b) {
+            parts[k - 1][b % word_bytes] |= 1u << b / word_bytes;
+        }
+    }
+    for (unsigned k = 0; to.bytes < word_bytes && k < to.count; ++k) {
+        to.words[k] = parts[k][0] & parts[k][1] & parts[k][2] & parts[k][3];
     }
 }
 
@@ -95,8 +155,8 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
 }
 
 // Lanes of `mask`, which has one at least. Those that do not take part do what the first one does.
-void tell_lanes(block_trace& to, std::uint32_t warp, const std::uint64_t* at, lane_mask mask, std::uint32_t bytes,
-                touch how, bool by_lanes) {
+[[gnu::noinline]] void tell_lanes(const listener& to, const std::uint64_t* at, lane_mask mask, std::uint32_t bytes,
+                                  touch how) {
     const std::uint64_t first = at[std::countr_zero(mask)];
     const std::uint64_t origin = first & ~(line_bytes - 1);
     std::uint64_t all[lanes];
@@ -114,18 +174,21 @@ void tell_lanes(block_trace& to, std::uint32_t warp, const std::uint64_t* at, la
         from_origin[l] = static_cast<std::int32_t>(from);
     }
     if (far != 0) { // one by one
-        each_lane(mask, [&](unsigned l) { tell_run(to, warp, at[l], bytes, how, by_lanes); });
+        each_lane(mask, [&](unsigned l) { tell_run(to, at[l], bytes, how); });
         return;
     }
     const touched_lines& lines = lines_of(from_origin, bytes);
     for (unsigned k = 0; k < lines.count; ++k) {
-        to.touched(warp, origin / line_bytes + static_cast<std::uint64_t>(std::int64_t{lines.line[k]}),
-                   lines.sectors[k], k == 0 ? 1 : 0, how, by_lanes);
+        to.tell(origin / line_bytes + static_cast<std::uint64_t>(std::int64_t{lines.line[k]}), lines.sectors[k],
+                lines.words[k], k == 0 ? 1 : 0, how);
     }
 }
 
 // Atomics: lanes that meet at one address come one after the other, and so do sectors.
-void tell_atomics(block_trace& to, std::uint32_t warp, std::uint64_t* at, unsigned count) {
+[[gnu::noinline]] void tell_atomics(const listener& to, const std::uint64_t* of_lanes, lane_mask mask) {
+    std::uint64_t at[lanes];
+    unsigned count = 0;
+    each_lane(mask, [&](unsigned l) { at[count++] = of_lanes[l]; });
     std::sort(at, at + count);
     for (unsigned k = 0; k < count;) {
         const std::uint64_t line = at[k] / line_bytes;
@@ -142,53 +205,45 @@ void tell_atomics(block_trace& to, std::uint32_t warp, std::uint64_t* at, unsign
             sectors |= 1u << sector % 4;
             passes += most;
         }
-        to.touched(warp, line, sectors, passes, touch::atomic, false);
+        to.tell(line, sectors, ~0u, passes, touch::atomic);
     }
 }
 
 } // namespace
 
-void tell_access(const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how, const warp* w,
-                 bool by_lanes) {
-    const memory::device_memory& memory = *w->host->launch->memory;
-    const std::uint64_t shared = memory.shared_window(); // local memory's window lies behind it
-    const auto is_global = [&](std::uint64_t address) {
-        return address - shared >= 2 * memory::device_memory::window_bytes;
-    };
-    block_trace& to = traced_block::running()->to();
-    if (mask == all_lanes && is_global(at[0])) {
-        const std::uint64_t step = at[1] - at[0];
-        if (step == bytes && is_run_of(at, bytes)) {
-            tell_run(to, w->index, at[0], lanes * bytes, how, by_lanes);
-            return;
-        }
-        if (step == 0 && how != touch::atomic && is_run_of(at, 0)) {
-            tell_run(to, w->index, at[0], bytes, how, by_lanes);
-            return;
-        }
+bool tell_row(traced_block& block, const std::uint64_t* at, std::uint64_t added, std::uint64_t bytes, touch how,
+              const warp* w, bool by_lanes) {
+    const std::uint64_t step = at[1] - at[0];
+    const bool may_be_row = step == bytes || (step == 0 && how != touch::atomic);
+    if (!may_be_row || !is_global(at[0] + added, *w->host->launch->memory) || !is_run_of(at, step)) {
+        return false;
     }
-    if (how == touch::atomic) {
-        std::uint64_t global[lanes];
-        unsigned count = 0;
-        each_lane(mask, [&](unsigned l) {
-            if (is_global(at[l])) {
-                global[count++] = at[l];
-            }
-        });
-        tell_atomics(to, w->index, global, count);
+    tell_run(listener(block, w, by_lanes), at[0] + added, step == 0 ? bytes : lanes * bytes, how);
+    return true;
+}
+
+void tell_access(traced_block& block, const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how,
+                 const warp* w, bool by_lanes) {
+    if (mask == all_lanes && tell_row(block, at, 0, bytes, how, w, by_lanes)) {
         return;
     }
+    const memory::device_memory& memory = *w->host->launch->memory;
     std::uint64_t outside = ~std::uint64_t{0}; // its highest bit: of all lanes
     for (unsigned l = 0; l < lanes; ++l) {
-        outside &= ~((at[l] - shared) / (2 * memory::device_memory::window_bytes) - 1);
+        outside &= ~((at[l] - memory.shared_window()) / (2 * memory::device_memory::window_bytes) - 1);
     }
     lane_mask global = mask;
     if (outside >> 63 == 0) {
         global = 0;
-        each_lane(mask, [&](unsigned l) { global |= (is_global(at[l]) ? 1u : 0u) << l; });
+        each_lane(mask, [&](unsigned l) { global |= (is_global(at[l], memory) ? 1u : 0u) << l; });
     }
-    if (global != 0) {
-        tell_lanes(to, w->index, at, global, static_cast<std::uint32_t>(bytes), how, by_lanes);
+    if (global == 0) {
+        return;
+    }
+    if (how == touch::atomic) {
+        tell_atomics(listener(block, w, false), at, global);
+    } else {
+        tell_lanes(listener(block, w, by_lanes), at, global, static_cast<std::uint32_t>(bytes), how);
     }
 }
 

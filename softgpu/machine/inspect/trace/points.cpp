@@ -21,12 +21,12 @@ namespace softgpu::machine {
 namespace {
 
 const instruction* begin_piece(const instruction* i, std::byte* /*frame*/, warp* w) {
-    if (traced_block::running() != nullptr) {
+    if (traced_block* const block = traced_block::running(); block != nullptr) {
         const program_code& code = *frame_of(w->frame)->code;
         if (i->immediate != 0) {
-            traced_block::running()->pass(w->index);
+            block->pass(w->index);
         }
-        traced_block::running()->advance(w->index, code, code.pieces[i->more]);
+        block->advance(w->index, code, code.pieces[i->more]);
     }
     return i + 1;
 }
@@ -54,12 +54,21 @@ void read_operand(const instruction* i, std::byte* frame, warp* w, std::uint64_t
 }
 
 const instruction* before_access(const instruction* i, std::byte* frame, warp* w) {
-    if (traced_block::running() == nullptr) {
+    traced_block* const block = traced_block::running();
+    if (block == nullptr) {
         return i + 1;
+    }
+    const unsigned bytes = i->more & 0xFF;
+    const auto how = static_cast<touch>(i->more >> 8);
+    if (w->mask == all_lanes && i->width[1] == 8) { // most
+        const auto* const from = reinterpret_cast<const std::uint64_t*>(lanes_at(frame, w, i->a));
+        if (tell_row(*block, from, static_cast<std::uint64_t>(i->immediate), bytes, how, w)) {
+            return i + 1;
+        }
     }
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
-    tell_access(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    tell_access(*block, at, w->mask, bytes, how, w);
     return i + 1;
 }
 
@@ -81,7 +90,7 @@ const instruction* before_lanes(const instruction* i, std::byte* frame, warp* w)
     });
     traced_block::running()->to().touched_by_lanes(w->index, at, w->mask & ~shared & ~local, bytes, how);
     traced_block::running()->to().touched_shared(at, shared, bytes, how);
-    tell_access(at, w->mask, bytes, how, w, true);
+    tell_access(*traced_block::running(), at, w->mask, bytes, how, w, true);
     return i + 1;
 }
 
@@ -105,16 +114,11 @@ const instruction* before_local(const instruction* i, std::byte* frame, warp* w)
     const std::uint64_t words = std::max<std::uint64_t>((i->more & 0xFF) / 4, 1);
     for (lane_mask left = w->mask; left != 0;) {
         const std::uint64_t line = at[std::countr_zero(left)] / 4;
-        unsigned sectors = 0;
         lane_mask same = 0;
-        each_lane(left, [&](unsigned l) {
-            const bool is_here = at[l] / 4 == line;
-            same |= (is_here ? 1u : 0u) << l;
-            sectors |= (is_here ? 1u : 0u) << l / 8;
-        });
+        each_lane(left, [&](unsigned l) { same |= (at[l] / 4 == line ? 1u : 0u) << l; });
         left &= ~same;
         for (std::uint64_t k = 0; k < words; ++k) {
-            traced_block::running()->to().touched_local(w->index, line + k, sectors, how);
+            traced_block::running()->to().touched_local(w->index, line + k, same, how);
         }
     }
     return i + 1;
@@ -227,7 +231,7 @@ const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) 
     for (unsigned l = 0; l < lanes; ++l) {
         at[l] += offset[l];
     }
-    tell_access(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    tell_access(*traced_block::running(), at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
     return i + 1;
 }
 

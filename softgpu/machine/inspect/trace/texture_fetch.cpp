@@ -62,7 +62,7 @@ const instruction* before_texture(const instruction* i, std::byte* frame, warp* 
         bytes = t->element_bytes();
         mask |= 1u << l;
     });
-    tell_access(at, mask, bytes, touch::load, w);
+    tell_access(*traced_block::running(), at, mask, bytes, touch::load, w);
     return i + 1;
 }
 

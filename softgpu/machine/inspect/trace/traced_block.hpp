@@ -26,6 +26,8 @@ public:
     [[nodiscard]] static traced_block* running() noexcept { return selected; }
     static void select(traced_block* b) noexcept { selected = b; }
 
+    // Of a warp, by table.
+    [[nodiscard]] const double* clocks_of(std::uint32_t warp) const noexcept { return clocks_.data() + warp * tables_; }
     void advance(std::uint32_t warp, const program_code& code, const traced_piece& piece);
     void arrive(std::uint32_t warp);
     void pass(std::uint32_t warp);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Stores that fill sectors or parts of them, and how much of L1 a kernel leaves. prediction_test.cpp, of the same process, names
+// the cards.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/embedded.hpp"
+#include "warpfold/testing/counters.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// pairs(p, offsets): each lane stores two words at p + offsets[tid] bytes and loads them; bytes: likewise one byte.
+// again(p): one block loads 32 lines twice.
+constexpr std::string_view ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z5pairsPjPl(.param .u64 p, .param .u64 offsets)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<6>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    ld.param.u64 %rd2, [offsets];
+    mul.wide.u32 %rd3, %r1, 8;
+    add.s64 %rd3, %rd2, %rd3;
+    ld.global.u64 %rd4, [%rd3];
+    add.s64 %rd5, %rd1, %rd4;
+    st.global.v2.u32 [%rd5], {%r1, %r1};
+    ld.global.v2.u32 {%r2, %r3}, [%rd5];
+    ret;
+}
+.visible .entry _Z5bytesPhPl(.param .u64 p, .param .u64 offsets)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<6>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    ld.param.u64 %rd2, [offsets];
+    mul.wide.u32 %rd3, %r1, 8;
+    add.s64 %rd3, %rd2, %rd3;
+    ld.global.u64 %rd4, [%rd3];
+    add.s64 %rd5, %rd1, %rd4;
+    st.global.u8 [%rd5], %r1;
+    ld.global.u8 %r2, [%rd5];
+    ret;
+}
+.visible .entry _Z5againPj(.param .u64 p)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r2, 0;
+LOOP:
+    and.b32 %r3, %r2, 31;
+    mad.lo.u32 %r3, %r3, 32, %r1;
+    mul.wide.u32 %rd2, %r3, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r4, [%rd3];
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p1, %r2, 64;
+    @%p1 bra LOOP;
+    ret;
+}
+)";
+
+constexpr unsigned lanes = 32;
+constexpr std::int64_t bytes = 1 << 20;
+using offsets = std::array<std::int64_t, lanes>;
+
+class stored_parts_test : public testing::Test {
+protected:
+    stored_parts_test() : program_(ptx) {
+        program_.kernel(&pairs_, "_Z5pairsPjPl");
+        program_.kernel(&bytes_, "_Z5bytesPhPl");
+        program_.kernel(&again_, "_Z5againPj");
+    }
+    void SetUp() override {
+        ASSERT_EQ(cudaMalloc(&data_, bytes), error::success);
+        ASSERT_EQ(cudaMalloc(&offsets_, sizeof(offsets)), error::success);
+    }
+    void TearDown() override {
+        EXPECT_EQ(cudaFree(data_), error::success);
+        EXPECT_EQ(cudaFree(offsets_), error::success);
+    }
+
+    // The K40m loads global memory from L2: sectors of which a part was stored to are read from DRAM.
+    void expect_parts_read(const char& kernel, std::int64_t width,
+                           const std::function<std::int64_t(unsigned)>& offset) {
+        offsets at;
+        std::map<std::int64_t, std::uint64_t> stored; // bytes of a sector, as a mask
+        for (unsigned l = 0; l < lanes; ++l) {
+            at[l] = offset(l);
+            for (std::int64_t b = at[l]; b < at[l] + width; ++b) {
+                stored[b / 32] |= std::uint64_t{1} << b % 32;
+            }
+        }
+        std::int64_t parts = 0;
+        for (const auto& [sector, mask] : stored) {
+            parts += mask != 0xFFFF'FFFF ? 1 : 0;
+        }
+        ASSERT_EQ(cudaMemcpy(offsets_, at.data(), sizeof(offsets), copy_kind::automatic), error::success);
+        const auto sum = warpfold::testing::predict([&] {
+            void* arguments[] = {&data_, &offsets_};
+            ASSERT_EQ(cudaLaunchKernel(&kernel, {1, 1, 1}, {lanes, 1, 1}, arguments, 0, nullptr), error::success);
+        });
+        constexpr std::int64_t of_offsets = sizeof(offsets) / 32;
+        EXPECT_EQ(sum.on("k40m").cold_dram_read_bytes / 32 - of_offsets, parts);
+    }
+    double l1_hits_of_again() {
+        const auto sum = warpfold::testing::predict([&] {
+            void* arguments[] = {&data_};
+            ASSERT_EQ(cudaLaunchKernel(&again_, {1, 1, 1}, {lanes, 1, 1}, arguments, 0, nullptr), error::success);
+        });
+        return sum.on("h200").l1_load_hit_rate;
+    }
+
+    embedded_program program_;
+    const char pairs_ = 0;
+    const char bytes_ = 0;
+    const char again_ = 0;
+    void* data_ = nullptr;
+    void* offsets_ = nullptr;
+};
+
+TEST_F(stored_parts_test, the_rest_of_a_sector_is_read_where_stores_do_not_fill_it) {
+    for (const std::int64_t begin : {0, 8, 96, 120, 4096 + 64}) {
+        expect_parts_read(pairs_, 8, [&](unsigned l) { return begin + 8 * l; });
+        expect_parts_read(pairs_, 8, [&](unsigned l) { return begin + 8 * (31 - l); });
+        expect_parts_read(pairs_, 8, [&](unsigned l) { return begin + 16 * l; });
+        expect_parts_read(pairs_, 8, [&](unsigned l) { return begin + 4096 * (l / 16) + 8 * (l * 7 % 16); });
+        expect_parts_read(pairs_, 8, [&](unsigned) { return begin; });
+    }
+}
+
+TEST_F(stored_parts_test, bytes_of_a_word_fill_it_together) {
+    for (const std::int64_t begin : {0, 1, 32, 127}) {
+        expect_parts_read(bytes_, 1, [&](unsigned l) { return begin + l; });
+        expect_parts_read(bytes_, 1, [&](unsigned l) { return begin + l * 7 % 32; });
+        expect_parts_read(bytes_, 1, [&](unsigned l) { return begin + 2 * l; });
+    }
+}
+
+// 32 blocks of a warp fit: each has 8 KiB of L1, or 2 where shared memory is preferred.
+TEST_F(stored_parts_test, what_a_kernel_prefers_decides_how_much_l1_there_is) {
+    EXPECT_DOUBLE_EQ(l1_hits_of_again(), 0.5);
+    ASSERT_EQ(cudaFuncSetCacheConfig(&again_, cache_preference::shared), error::success);
+    EXPECT_DOUBLE_EQ(l1_hits_of_again(), 0);
+    ASSERT_EQ(cudaFuncSetCacheConfig(&again_, cache_preference::l1), error::success);
+    EXPECT_DOUBLE_EQ(l1_hits_of_again(), 0.5);
+    ASSERT_EQ(cudaFuncSetAttribute(&again_, function_attribute::preferred_shared_carveout, 100), error::success);
+    EXPECT_DOUBLE_EQ(l1_hits_of_again(), 0);
+    ASSERT_EQ(cudaFuncSetAttribute(&again_, function_attribute::preferred_shared_carveout, -1), error::success);
+    EXPECT_DOUBLE_EQ(l1_hits_of_again(), 0.5);
+}
+
+} // namespace
+} // namespace softgpu::runtime
