@@ -103,7 +103,7 @@ REASONS_OF_H100 = {
         "one when the table was taken (decision 88).",
     "scans of rows and columns, 2^24 and more: of copy":
         f"{{met}} rows do. {SHARED_COLUMNS.format(share='50 %')} Three and four columns are one scan of rows: 54 to 77 % (decision 87). "
-        "Stores of rows whose pitch is no multiple of a sector reach 51 to 73 %; why is not known.",
+        "Rows whose pitch is no multiple of a sector reach 51 to 73 %: supposedly since the stores of warps end within sectors.",
     "a call without a graph, to 10,000 elements: the host's time":
         "2.5 to 3.0 us, where a launch of an empty kernel takes the host 2.8 to 3.3 in the same run (2026-11-27).",
     "host, 2^26 floats, sum, min-max, exact_sum: of read":

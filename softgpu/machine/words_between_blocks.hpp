@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,10 +18,18 @@ namespace softgpu::machine {
 // When each word was changed, by table, on the clock that the blocks have in common. Thread-safe.
 class words_between_blocks {
 public:
+    // Before a store or an atomic, which note() follows: who finds what it writes waits for that.
+    void expect(std::uint64_t word) {
+        const std::lock_guard lock(mutex_);
+        expected_.push_back(word);
+    }
     // A store of what was there already lets nobody go on; nor does one in the place of another value that is not 0, which has
     // let others go on before: the sum of all tiles in the place of that of one. Of atomics, which count or lock, each does.
     void note(std::uint64_t word, std::uint64_t value, bool is_atomic, std::span<const double> when) {
         const std::lock_guard lock(mutex_);
+        if (const auto one = std::ranges::find(expected_, word); one != expected_.end()) {
+            expected_.erase(one);
+        }
         const auto [here, is_new] = changed_.try_emplace(word, change{value, {when.begin(), when.end()}});
         const std::uint64_t before = std::exchange(here->second.value, value);
         if (is_new || before == value || (!is_atomic && before != 0 && value != 0)) {
@@ -32,7 +41,13 @@ public:
     }
     // Empty: it was not changed.
     [[nodiscard]] std::vector<double> when(std::uint64_t word) {
-        const std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
+        // Of a block that ended by a fault note() never comes.
+        for (unsigned looks = 0; looks < most_looks && std::ranges::find(expected_, word) != expected_.end(); ++looks) {
+            lock.unlock();
+            std::this_thread::yield();
+            lock.lock();
+        }
         const auto here = changed_.find(word);
         return take_turns() || here == changed_.end() ? std::vector<double>{} : here->second.when;
     }
@@ -48,7 +63,10 @@ private:
         std::vector<double> when;
     };
 
+    static constexpr unsigned most_looks = 10'000;
+
     std::mutex mutex_;
+    std::vector<std::uint64_t> expected_;
     std::atomic<bool> take_turns_ = false;
     std::unordered_map<std::uint64_t, change> changed_;
 };

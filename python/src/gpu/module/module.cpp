@@ -15,7 +15,7 @@
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/module/device_array.hpp"
 #include "python/src/gpu/module/loaded_kernel.hpp"
-#include "python/src/gpu/module/package.hpp"
+#include "python/src/gpu/module/packages.hpp"
 #include "python/src/gpu/module/place.hpp"
 #include "python/src/gpu/module/whole_arrays.hpp"
 #include "warpfold/error.hpp"

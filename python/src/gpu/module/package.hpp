@@ -64,7 +64,4 @@ protected:
     }
 };
 
-// For the module.
-void define_packages(nb::module_& m);
-
 } // namespace warpfold::python::on_gpu

@@ -202,6 +202,7 @@ const instruction* after_poll(const instruction* i, std::byte* /*frame*/, warp* 
 const instruction* before_release(const instruction* i, std::byte* frame, warp* w) {
     if (traced_block::running() != nullptr) {
         note_words(i, frame, w);
+        traced_block::running()->begin_release();
     }
     return i + 1;
 }

@@ -96,6 +96,12 @@ void traced_block::pass(std::uint32_t warp) {
     }
 }
 
+void traced_block::begin_release() {
+    for (const std::uint64_t word : words_between_) {
+        between_.expect(word);
+    }
+}
+
 // A store of what was there already lets nobody go on.
 void traced_block::end_release(std::uint32_t warp, std::span<const std::byte> shared, unsigned bytes, bool is_atomic) {
     if (released_.empty() && !words_.empty()) {

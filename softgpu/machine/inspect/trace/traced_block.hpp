@@ -43,6 +43,7 @@ public:
             words_between_.push_back(word);
         }
     }
+    void begin_release();
     // `bytes` of each, written by a store or an atomic.
     void end_release(std::uint32_t warp, std::span<const std::byte> shared, unsigned bytes, bool is_atomic);
     // The same of a loop that only waits; `now`: the counters.

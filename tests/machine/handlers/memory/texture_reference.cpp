@@ -116,8 +116,9 @@ between along(const texture_descriptor& t, const texture_place& p, unsigned axis
               bool normalized, bool fetch) {
     const std::int64_t n = std::max(1u, extent);
     addressing mode = t.mode[axis];
-    if (!normalized && (mode == addressing::wrap || mode == addressing::mirror)) {
-        mode = addressing::clamp; // as the guide has it
+    const bool periodic = mode == addressing::wrap || mode == addressing::mirror;
+    if (periodic && (!normalized || p.integers)) {
+        mode = addressing::clamp; // as the guide has it for what is not normalized, and an H100 for integers
     }
     if (p.integers) {
         const std::int64_t i = p.element[axis];
@@ -127,9 +128,11 @@ between along(const texture_descriptor& t, const texture_place& p, unsigned axis
     float x = p.at[axis];
     x = x == x ? x : 0;
     if (normalized) {
-        if (mode == addressing::wrap) {
-            x = std::clamp(x, -0x1p60F, 0x1p60F);
-            x -= static_cast<float>(floor_of(x));
+        if (periodic) {
+            const float period = mode == addressing::mirror ? 2 : 1;
+            x = std::abs(x) < 0x1p60F ? x : 0;
+            x -= period * static_cast<float>(floor_of(x / period));
+            x = std::min(x, std::nextafter(period, 0.0F)); // just below 0 it has become the period
         }
         x *= static_cast<float>(n);
     }

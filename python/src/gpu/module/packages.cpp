@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The packages whose arrays are read by their attributes, for the module.
-#include "python/src/gpu/module/package.hpp"
+#include "python/src/gpu/module/packages.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 
 #include "python/src/gpu/module/cupy_arrays.hpp"
+#include "python/src/gpu/module/package.hpp"
 #include "python/src/gpu/module/tensors.hpp"
 
 namespace warpfold::python::on_gpu {
