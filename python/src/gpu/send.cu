@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "python/src/gpu/captured.hpp"
 #include "warpfold/gpu/core/error.hpp"
 
 namespace warpfold::python::on_gpu {
@@ -21,12 +22,6 @@ __global__ void unpack(const __grid_constant__ packet from, unsigned count, unsi
     for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
         to[k] = from.values[k];
     }
-}
-
-bool is_captured(cudaStream_t stream) {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    WARPFOLD_CHECK_CUDA(cudaStreamIsCapturing(stream, &status));
-    return status != cudaStreamCaptureStatusNone;
 }
 
 } // namespace

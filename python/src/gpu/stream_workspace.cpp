@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "python/src/gpu/captured.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/gpu/core/workspace.hpp"
 
@@ -36,15 +37,6 @@ struct registry {
 registry& workspace_registry() {
     static auto* const one = new registry; // NOLINT(cppcoreguidelines-owning-memory)
     return *one;
-}
-
-bool is_captured(cudaStream_t stream) {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) { // the legacy stream beside a capture
-        (void)cudaGetLastError();
-        return true;
-    }
-    return status != cudaStreamCaptureStatusNone;
 }
 
 // Another thread may be capturing: that does not forbid these allocations. None where they fail.

@@ -9,7 +9,8 @@
 //  fold_lanes_kernel      everything else; vectors of columns if the innermost kept         fold_lanes.cuh
 //                         dimension is contiguous and all others keep their alignment
 //
-// If the results do not fill the device, blocks divide the elements of each, and the last one folds their values. The order depends on the plan, the address's alignment, the device and the policy only.
+// If the results do not fill the device, blocks divide the elements of each, and the last one folds their values.
+// The order depends on the plan, the address's alignment, the device and the policy only.
 #pragma once
 
 #include <algorithm>
@@ -67,10 +68,10 @@ bool has_columns(const T* in, const axis_plan& plan, unsigned width) {
     return all;
 }
 
-// Blocks that share the elements of a result cost a wait for the last one, and a scan another pass. So a result gets more threads
-// of one block first, as long as a block still reads a sector of each row of memory; and blocks share what is left only
-// if a thread would have more than `alone_elements` of the policy. A scan always takes more threads, a reduction where
-// that makes shares unnecessary.
+// Blocks that share the elements of a result cost a wait for the last one, and a scan another pass. So a result gets
+// more threads of one block first, as long as a block still reads a sector of each row of memory; and blocks share
+// what is left only if a thread would have more than `alone_elements` of the policy. A scan always takes more
+// threads, a reduction where that makes shares unnecessary.
 template <class T, class Policy>
 lanes_shape shape_of_lanes(const Policy& policy, const axis_plan& plan, unsigned width, unsigned threads,
                            std::uint64_t device_blocks, bool scans) {

@@ -35,7 +35,8 @@ inline constexpr unsigned lanes_threads = sizeof(A) <= 128   ? Kernels::value.bl
                                           : sizeof(A) <= 512 ? 64
                                                              : 32;
 
-// Of a multiprocessor, for which registers are left: the blocks of one launch are there at once. Larger values take more registers.
+// Of a multiprocessor, for which registers are left: the blocks of one launch are there at once. Larger values take
+// more registers.
 template <class Kernels, class A>
 inline constexpr unsigned lanes_resident_blocks = sizeof(A) <= 16 ? Kernels::value.resident_blocks : 1;
 
@@ -91,7 +92,8 @@ __device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std:
     take_rounds(std::integral_constant<unsigned, 1>{});
 }
 
-// The values of a block's threads along elements, into those of y = 0. Neighbours first, so that the order of the elements is kept.
+// The values of a block's threads along elements, into those of y = 0. Neighbours first, so that the order of the
+// elements is kept.
 template <class A, unsigned Width, class Op>
 __device__ void fold_along(A (&mine)[Width], A* shared, const thread_place& at, const Op& op) {
     const unsigned slot = (at.y * at.across + at.x) * Width;
@@ -138,8 +140,8 @@ __device__ void take_shares(A (&mine)[Width], flagged_slot<A>* slots, std::uint6
     }
 }
 
-// Writes results to `out`. If blocks share the elements of a result, their values pass through slots[share * results + result], and the
-// block of the last share folds them; for scans, `totals` gets the values of all shares instead.
+// Writes results to `out`. If blocks share the elements of a result, their values pass through slots[share * results
+// + result], and the block of the last share folds them; for scans, `totals` gets the values of all shares instead.
 template <class Kernels, class A, unsigned Width, class T, class R, class Map, class Op, class Result>
 __global__ void __launch_bounds__(lanes_threads<Kernels, A>,
                                   bounded_blocks_v<lanes_threads<Kernels, A>, lanes_resident_blocks<Kernels, A>>)

@@ -38,9 +38,9 @@ struct row_loads {
     static constexpr loads value{};
 };
 
-// `rows`: the reduced dimensions but the innermost, whose elements have the indices 0, weight, 2 weight, ... of a row.
-// If teams share the pieces of a result, their values pass through slots[share * results + result], and the team of the last share
-// folds them.
+// `rows`: the reduced dimensions but the innermost, whose elements have the indices 0, weight, 2 weight, ... of a
+// row. If teams share the pieces of a result, their values pass through slots[share * results + result], and the team
+// of the last share folds them.
 template <class Kernels, class A, class T, class R, class Map, class Op, class Result>
 __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.resident_blocks)
     fold_rows_kernel(const T* in, R* out, flagged_slot<A>* slots, axis_indices kept, axis_indices rows,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/, and so is each of a few long ones, one
-// after the other; rows of a few long columns are the elements of one (few_columns.cuh). All others are scan_lanes_kernel's. If the rows do not fill the device, blocks divide the elements of
-// each: fold_lanes_kernel gives the totals of the shares, scan_lanes_kernel scans them, and each share starts from what
-// precedes it.
+// Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/, and so is each of a few long ones,
+// one after the other; rows of a few long columns are the elements of one (few_columns.cuh). All others are
+// scan_lanes_kernel's. If the rows do not fill the device, blocks divide the elements of each: fold_lanes_kernel
+// gives the totals of the shares, scan_lanes_kernel scans them, and each share starts from what precedes it.
 #pragma once
 
 #include <algorithm>

@@ -28,7 +28,7 @@ public:
 private:
     nb::object class_, elsewhere_, stream_;
     attribute data_{"data"}, ptr_{"ptr"}, device_id_{"device_id"}, dtype_{"dtype"}, shape_{"shape"},
-        strides_{"strides"}, size_{"size"}, ndim_{"ndim"}, flags_{"flags"}, c_contiguous_{"c_contiguous"};
+        strides_{"strides"}, ndim_{"ndim"}, flags_{"flags"}, c_contiguous_{"c_contiguous"};
 };
 
 } // namespace warpfold::python::on_gpu

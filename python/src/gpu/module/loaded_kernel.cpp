@@ -83,8 +83,8 @@ std::uint64_t blocks_for(std::uint64_t size, unsigned threads, std::uint64_t mos
     return std::min((size - 1) / threads + 1, most);
 }
 
-// The results of a kernel in a new array. None for arrays that Python has to make fit first, and those that are not on `device`, unless it
-// is negative.
+// The results of a kernel in a new array. None for arrays that Python has to make fit first, and those that are not
+// on `device`, unless it is negative.
 nb::object elementwise(const loaded_kernel& kernel, const package& of, int device, nb::handle arrays, unsigned threads,
                        std::uint64_t most_blocks, int type) {
     std::optional<operands> in = operands_of(of, device, arrays);

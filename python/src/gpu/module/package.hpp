@@ -45,8 +45,8 @@ public:
     // Whether an object is of the package's own class of arrays, and in device memory.
     [[nodiscard]] virtual bool has(nb::handle object) const = 0;
 
-    // The elements of an array, on its device and current stream. None for an array that is to be read by its interface: of another
-    // type, or another way to keep elements.
+    // The elements of an array, on its device and current stream. None for an array that is to be read by its
+    // interface: of another type, or another way to keep elements.
     [[nodiscard]] virtual std::optional<device_array> read(nb::handle object) const = 0;
 
     // All elements of an array without gaps, as one axis. None for others, and as read().

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The usual call: a function of all elements of an array without gaps, or along one axis, with no other arguments; and histograms and ranks with few edges.
+// The usual call: a function of all elements of an array without gaps, or along one axis, with no other arguments;
+// and histograms and ranks with few edges.
 #pragma once
 
 #include <nanobind/nanobind.h>
