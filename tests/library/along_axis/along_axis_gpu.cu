@@ -286,15 +286,18 @@ TEST(AlongAxis, ShortRows) {
 // The same results with other launches.
 TEST(AlongAxis, Policies) {
     for (const axis_case& one : gpu_cases()) {
-        for (const unsigned blocks : {1u, 32u}) {
+        for (const bool are_few : {true, false}) {
             expect_as_on_host<std::uint64_t>(
                 one, tests::any_numbers<std::uint8_t>(one.room, 4),
                 [&](const auto& on, const auto& in, const axes& which, const auto& out) {
                     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(on)>, gpu>) {
-                        const tuning::along_axis_policy<> policy{.blocks_per_multiprocessor = blocks,
+                        const tuning::along_axis_policy<> policy{.blocks_per_multiprocessor = are_few ? 1u : 32u,
                                                                  .thread_min_elements = 1,
                                                                  .alone_elements = 1,
-                                                                 .block_row_min_vectors = 64};
+                                                                 .block_row_min_vectors = 64,
+                                                                 .few_min_rounds = are_few ? 1u : 1000000u,
+                                                                 .thread_max_shares = are_few ? 1u : 1000000u,
+                                                                 .by_sector_max_bytes = 1000};
                         reduce_along(on.with(policy), in, which, out);
                     } else {
                         reduce_along(on, in, which, out);
