@@ -9,23 +9,31 @@
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
 #include "python/src/gpu/for_each.cuh"
+#include "python/src/gpu/send.hpp"
+#include "warpfold/gpu/core/stream_ordered_memory.hpp"
 #include "warpfold/histogram.cuh"
 
 namespace warpfold::python::on_gpu {
 
 namespace {
 
-// The edges are in device memory.
+// Edges of host memory, in device memory during a call.
 template <class E>
-struct between {
-    template <class S>
-    WARPFOLD_HD std::int64_t operator()(S sample) const {
-        const double width = static_cast<double>(edges[bins]) - static_cast<double>(edges[0]);
-        return bin_between(edges, bins, static_cast<double>(bins) / width, static_cast<E>(sample));
+class sent {
+public:
+    sent(const gpu& on, const array& edges)
+        : from_(edges.required<const E>(edges.type)),
+          bins_(edges.size() - 1),
+          there_(on.stream, edges.size() * sizeof(E)) {
+        send(on, from_, edges.size() * sizeof(E), there_.data());
     }
+    [[nodiscard]] const E* data() const { return static_cast<const E*>(there_.data()); }
+    [[nodiscard]] between<E> bin_of() const { return between<E>(from_, bins_).at(data()); }
 
-    const E* edges;
-    std::uint64_t bins;
+private:
+    const E* from_;
+    std::uint64_t bins_;
+    detail::stream_ordered_memory there_;
 };
 
 template <class T, class F>
@@ -52,7 +60,8 @@ void fill(const gpu& on, const array& samples, const F& bin_of, const array* wei
 
 template <class E>
 void fill_between(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums) {
-    const between<E> bin_of{edges.required<const E>(edges.type), sums.size()};
+    const sent<E> there(on, edges);
+    const between<E> bin_of = there.bin_of();
     if constexpr (std::is_same_v<E, double>) {
         if (const auto* const floats = samples.contiguous<const float>(element::float32); floats && !weights) {
             count(on, floats, samples.size(), bin_of, sums);
@@ -142,7 +151,7 @@ struct appending {
     __device__ void operator()(std::uint64_t k) const {
         const std::int64_t place = out[k];
         out[k] =
-            place_in_grid(place, place < 0 ? -1 : bin_of(samples.load<E>(k)), static_cast<std::int64_t>(bin_of.bins));
+            place_in_grid(place, place < 0 ? -1 : bin_of(samples.load<E>(k)), static_cast<std::int64_t>(bin_of.bins()));
     }
 
     device_elements samples;
@@ -155,12 +164,12 @@ struct appending {
 void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out) {
     const auto by = [&](auto zero) {
         using E = decltype(zero);
-        const E* const sorted = edges.required<const E>(edges.type);
+        const sent<E> there(on, edges);
         auto* const to = out.required<std::int64_t>(element::int64);
         if (const E* const plain = samples.contiguous<const E>(edges.type)) {
-            search<E>(on, samples.size(), plain_elements<E>{plain}, sorted, edges.size(), less, to);
+            search<E>(on, samples.size(), plain_elements<E>{plain}, there.data(), edges.size(), less, to);
         } else {
-            search<E>(on, samples.size(), device_elements(samples), sorted, edges.size(), less, to);
+            search<E>(on, samples.size(), device_elements(samples), there.data(), edges.size(), less, to);
         }
     };
     if (edges.type == element::float32) {
@@ -173,10 +182,9 @@ void ranks(const gpu& on, const array& samples, const array& edges, bool less, c
 void append_bins(const gpu& on, const array& samples, const array& edges, const array& out) {
     with_edge_type(edges, [&](auto zero) {
         using E = decltype(zero);
+        const sent<E> there(on, edges);
         for_each(on, samples.size(),
-                 appending<E>{device_elements(samples),
-                              {edges.required<const E>(edges.type), edges.size() - 1},
-                              out.required<std::int64_t>(element::int64)});
+                 appending<E>{device_elements(samples), there.bin_of(), out.required<std::int64_t>(element::int64)});
     });
 }
 
