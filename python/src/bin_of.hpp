@@ -30,16 +30,16 @@ public:
     between(const E* edges, std::uint64_t bins) : edges_(edges), bins_(bins), first_(edges[0]), last_(edges[bins]) {
         const double width = static_cast<double>(last_) - static_cast<double>(first_);
         per_width_ = width > 0 && std::isfinite(width) ? static_cast<double>(bins) / width : 0;
-        for (std::uint64_t k = 0; k <= bins; ++k) {
-            off_ = std::max(off_, std::abs(place(edges[k]) - static_cast<double>(k)));
-        }
-        off_ += static_cast<double>(bins) * 0x1p-50; // more than a compiler's fused operations change
     }
 
-    // The same edges elsewhere.
+    // The same for a GPU, with the edges at another place.
     [[nodiscard]] between at(const E* edges) const {
         between copy = *this;
         copy.edges_ = edges;
+        for (std::uint64_t k = 0; k <= bins_; ++k) {
+            copy.off_ = std::max(copy.off_, std::abs(place(edges_[k]) - static_cast<double>(k)));
+        }
+        copy.off_ += static_cast<double>(bins_) * 0x1p-50; // more than a compiler's fused operations change
         return copy;
     }
     [[nodiscard]] WARPFOLD_HD std::uint64_t bins() const { return bins_; }
@@ -52,8 +52,13 @@ public:
         }
         const double at = place(x);
         const std::uint64_t guess = at < static_cast<double>(bins_) ? static_cast<std::uint64_t>(at) : bins_ - 1;
+#ifdef __CUDA_ARCH__ // where edges are far away, and a branch costs little
         const double into = at - static_cast<double>(guess);
-        if ((into > off_ && into < 1 - off_) || (x >= edges_[guess] && x < edges_[guess + 1])) {
+        if (into > off_ && into < 1 - off_) {
+            return static_cast<std::int64_t>(guess);
+        }
+#endif
+        if (x >= edges_[guess] && x < edges_[guess + 1]) {
             return static_cast<std::int64_t>(guess);
         }
         std::uint64_t low = 0; // edges_[low] <= x, and x < edges_[low + bins] or that is the last edge
@@ -72,8 +77,8 @@ private:
     std::uint64_t bins_;
     E first_, last_;
     double per_width_;
-    double off_ =
-        0; // how far the place of an edge is from its number, at most: farther than that no edge need be looked at
+    // How far the place of an edge is from its number, at most. Places farther from a whole number need no look at edges.
+    double off_ = 0;
 };
 
 // Whether an edge is before the place of x: it is less, or, unless `less`, less or equal. All edges are before NaN.

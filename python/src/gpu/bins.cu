@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "python/src/bin_of.hpp"
 #include "python/src/gpu/calls.hpp"
@@ -82,23 +83,33 @@ struct plain_elements {
     const E* data;
 };
 
+// Edges of host memory that travel with a launch, whose parameters have up to 4,096 bytes.
+template <class E>
+struct few_edges {
+    static constexpr std::size_t most = 3072 / sizeof(E);
+    __device__ const E& operator[](unsigned k) const { return of[k]; }
+
+    E of[most];
+};
+
 constexpr std::uint64_t most_edges = std::uint64_t{1} << 30;
 constexpr unsigned rank_threads = 256, samples_in_flight = 4; // of a thread
 constexpr std::size_t most_staged_bytes = 8192;               // of edges: more would cost occupancy
 
 // out[k] = rank_between(edges, count, less, samples[k]). Edges are staged in shared memory, if it was given. A thread searches
 // the ranks of several samples at once, by the same halves: `first_half` is the largest power of two up to `count`.
-template <class E, class Samples>
-__global__ void rank_kernel(std::uint64_t n, Samples samples, const E* edges, unsigned count, unsigned first_half,
-                            bool is_staged, bool less, std::int64_t* out) {
+template <class E, class Samples, class Edges>
+__global__ void rank_kernel(std::uint64_t n, Samples samples, const __grid_constant__ Edges edges, unsigned count,
+                            unsigned first_half, bool is_staged, bool less, std::int64_t* out) {
     extern __shared__ unsigned char room[];
+    const E* sorted = reinterpret_cast<const E*>(room);
     if (is_staged) {
-        E* const staged = reinterpret_cast<E*>(room);
         for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
-            staged[k] = edges[k];
+            reinterpret_cast<E*>(room)[k] = edges[k];
         }
         __syncthreads();
-        edges = staged;
+    } else if constexpr (std::is_pointer_v<Edges>) {
+        sorted = edges;
     }
     constexpr std::uint64_t tile = std::uint64_t{rank_threads} * samples_in_flight;
     for (std::uint64_t begin = blockIdx.x * tile; begin < n; begin += gridDim.x * tile) {
@@ -114,7 +125,7 @@ __global__ void rank_kernel(std::uint64_t n, Samples samples, const E* edges, un
 #pragma unroll
             for (unsigned j = 0; j < samples_in_flight; ++j) {
                 const unsigned next = rank[j] + half;
-                const E edge = edges[min(next, count) - 1];
+                const E edge = sorted[min(next, count) - 1];
                 rank[j] = next <= count && is_before(edge, x[j], less) ? next : rank[j];
             }
         }
@@ -128,8 +139,8 @@ __global__ void rank_kernel(std::uint64_t n, Samples samples, const E* edges, un
     }
 }
 
-template <class E, class Samples>
-void search(const gpu& on, std::uint64_t n, const Samples& samples, const E* edges, std::uint64_t count, bool less,
+template <class E, class Samples, class Edges>
+void search(const gpu& on, std::uint64_t n, const Samples& samples, const Edges& edges, std::uint64_t count, bool less,
             std::int64_t* out) {
     if (n == 0) {
         return;
@@ -141,7 +152,7 @@ void search(const gpu& on, std::uint64_t n, const Samples& samples, const E* edg
     const bool is_staged = bytes <= most_staged_bytes;
     const std::uint64_t tiles = (n - 1) / (std::uint64_t{rank_threads} * samples_in_flight) + 1;
     const std::uint64_t most = std::uint64_t{detail::device_attribute<cudaDevAttrMultiProcessorCount>()} * 8; // blocks
-    detail::pdl_launch({}, rank_kernel<E, Samples>, static_cast<unsigned>(std::min(tiles, most)), rank_threads,
+    detail::pdl_launch({}, rank_kernel<E, Samples, Edges>, static_cast<unsigned>(std::min(tiles, most)), rank_threads,
                        is_staged ? bytes : 0, on.stream, n, samples, edges, static_cast<unsigned>(count),
                        static_cast<unsigned>(std::bit_floor(count)), is_staged, less, out);
 }
@@ -164,12 +175,20 @@ struct appending {
 void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out) {
     const auto by = [&](auto zero) {
         using E = decltype(zero);
-        const sent<E> there(on, edges);
         auto* const to = out.required<std::int64_t>(element::int64);
-        if (const E* const plain = samples.contiguous<const E>(edges.type)) {
-            search<E>(on, samples.size(), plain_elements<E>{plain}, there.data(), edges.size(), less, to);
+        const auto search_in = [&](const auto& sorted) {
+            if (const E* const plain = samples.contiguous<const E>(edges.type)) {
+                search<E>(on, samples.size(), plain_elements<E>{plain}, sorted, edges.size(), less, to);
+            } else {
+                search<E>(on, samples.size(), device_elements(samples), sorted, edges.size(), less, to);
+            }
+        };
+        if (edges.size() <= few_edges<E>::most) {
+            few_edges<E> few{};
+            std::copy_n(edges.required<const E>(edges.type), edges.size(), few.of);
+            search_in(few);
         } else {
-            search<E>(on, samples.size(), device_elements(samples), there.data(), edges.size(), less, to);
+            search_in(sent<E>(on, edges).data());
         }
     };
     if (edges.type == element::float32) {

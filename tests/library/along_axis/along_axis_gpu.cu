@@ -90,6 +90,22 @@ TEST(AlongAxis, SumsOfBytes) {
     tests::expect_zero(memory);
 }
 
+// 16 columns of a thread, whose values take 8 bytes each with a flag.
+TEST(AlongAxis, WorkspaceOfManyShares) {
+    constexpr std::uint64_t rows = 20000, columns = 512;
+    std::vector<std::uint8_t> data(rows * columns, 200), expected(columns);
+    for (std::uint64_t c = 0; c < columns; ++c) {
+        expected[c] = static_cast<std::uint8_t>(c % 199);
+        data[(c * 7919 % rows) * columns + c] = expected[c];
+    }
+    const on_device<std::uint8_t> in(data), out(columns);
+    workspace memory(along_axis_workspace(1));
+    reduce_along(gpu{nullptr, &memory}, strided_view<std::uint8_t>(in.data(), {rows, columns}), {0}, out.data(),
+                 minimum{});
+    EXPECT_EQ(out.read(), expected);
+    tests::expect_zero(memory);
+}
+
 // Multiples of a power of two of which every sum is exact, so that the order does not matter.
 TEST(AlongAxis, SumsOfFloats) {
     for (const axis_case& one : gpu_cases()) {

@@ -182,7 +182,7 @@ __launch_bounds__(lanes_threads<Kernels, Few, A>,
                   bounded_blocks_v<lanes_threads<Kernels, Few, A>, lanes_resident_blocks<Kernels, Few, A>>)
     fold_lanes_kernel(const T* in, R* out, A* totals, flagged_slot<A>* slots, axis_indices kept, axis_indices reduced,
                       lanes_shape shape, Map map, Op op, Result result) {
-    constexpr unsigned threads = lanes_threads<Kernels, Few, A>, loads = lane_loads<Kernels, Few, Width, T>;
+    constexpr unsigned threads = lanes_threads<Kernels, Few, A>;
     __shared__ alignas(A) unsigned char room[threads * Width * sizeof(A)];
     auto* const shared = reinterpret_cast<A*>(room);
 
@@ -214,14 +214,15 @@ __launch_bounds__(lanes_threads<Kernels, Few, A>,
                 step = 1;
             }
             if (reduced.count <= 1) {
-                fold_lane<Few, loads>(
+                fold_lane<Few, lane_loads<Kernels, Few, Width, T>>(
                     mine, from + reduced.in_begin, k, last, step, map, op, [&](std::uint64_t element) {
                         const auto n = static_cast<std::int64_t>(element);
                         return axis_place{n * reduced.in[0], reduced.role_begin + n * reduced.role[0]};
                     });
             } else {
-                fold_lane<Few, loads>(mine, from, k, last, step, map, op,
-                                      [&](std::uint64_t element) { return reduced.at(element); });
+                // Finding places takes more time than loads, and much code for each.
+                fold_lane<false, lane_loads<Kernels, false, Width, T>>(
+                    mine, from, k, last, step, map, op, [&](std::uint64_t element) { return reduced.at(element); });
             }
         }
         fold_along(mine, shared, at, shape.along_first, op);
