@@ -39,7 +39,7 @@ struct along_axis_policy {
     unsigned blocks_per_multiprocessor = Kernels.resident_blocks; // of many results
     unsigned thread_min_elements = 8;      // vectors or elements of a thread, where threads share those of a result
     unsigned alone_elements = 32;          // of a thread: with no more, blocks do not share those of a result
-    unsigned block_row_min_vectors = 2048; // rows of so many vectors of 16 bytes are a block's, shorter ones a warp's
+    unsigned block_row_min_vectors = 4096; // rows of so many vectors of 16 bytes are a block's, shorter ones a warp's
 
     // Results are few if a block of some, or of a share of their elements, for each multiprocessor is enough, or if a thread has so
     // many times as many loads as are in flight. Where blocks share elements, the last one joins their values.
