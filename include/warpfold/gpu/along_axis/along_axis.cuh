@@ -132,7 +132,7 @@ lanes_shape shape_of_lanes(const Policy& policy, const axis_plan& plan, unsigned
         std::uint64_t shares = 1;
         if (across <= 32 && of_thread > policy.alone_elements) {
             if (is_scan) {
-                shares = std::max<std::uint64_t>(1, std::min(device_blocks / 2 / tiles(), of_thread / least));
+                shares = std::max<std::uint64_t>(1, std::min(device_blocks / tiles(), of_thread / least));
             } else if (use == lanes_use::few_results) {
                 shares = balanced_shares(tiles(), device_blocks, of_thread, least);
             }
