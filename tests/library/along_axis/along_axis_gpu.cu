@@ -77,6 +77,10 @@ void expect_as_on_host(const axis_case& one, const std::vector<T>& data, const C
 
 const auto same = [](const auto& a, const auto& b) { return tests::same_bits(a, b); };
 
+struct first_of_two {
+    __host__ __device__ float operator()(float a, float) const { return a; }
+};
+
 TEST(AlongAxis, SumsOfBytes) {
     workspace memory(along_axis_workspace(sizeof(std::uint64_t)));
     for (const axis_case& one : gpu_cases()) {
@@ -88,6 +92,26 @@ TEST(AlongAxis, SumsOfBytes) {
             same, &memory);
     }
     tests::expect_zero(memory);
+}
+
+// The results of no elements are the identity.
+TEST(AlongAxis, NoElements) {
+    for (const axis_case& one :
+         {make_axis_case({0, 17}, {0}), make_axis_case({17, 0}, {1}), make_axis_case({5, 0, 8}, {1}),
+          make_axis_case({0}, {0}), make_axis_case({7, 0, 64}, {1, 2}), make_axis_case({7, 64, 0}, {1, 2})}) {
+        for (const bool commutes : {true, false}) {
+            expect_as_on_host<float>(
+                one, tests::small_numbers<float>(one.room, 1),
+                [&](const auto& on, const auto& in, const axes& which, const auto& out) {
+                    if (commutes) {
+                        reduce_along(on, in, which, out);
+                    } else {
+                        reduce_along(on, in, which, out, first_of_two{}, 3.0f);
+                    }
+                },
+                same);
+        }
+    }
 }
 
 // 16 columns of a thread, whose values take 8 bytes each with a flag.

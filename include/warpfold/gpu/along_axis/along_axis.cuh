@@ -139,8 +139,8 @@ lanes_shape shape_of_lanes(const Policy& policy, const axis_plan& plan, unsigned
         }
         shape.log_across = static_cast<unsigned>(std::countr_zero(across));
         shape.tiles = tiles();
-        shape.share = rounded_quotient(length, shares);
-        shape.splits = static_cast<unsigned>(rounded_quotient(length, shape.share));
+        shape.share = std::max<std::uint64_t>(1, rounded_quotient(length, shares)); // 1 if there are no elements
+        shape.splits = static_cast<unsigned>(std::max<std::uint64_t>(1, rounded_quotient(length, shape.share)));
     };
     divide();
     while (!is_scan && along < narrowest && shape.splits > along * policy.thread_max_shares) {
@@ -178,8 +178,8 @@ rows_shape shape_of_rows(const Policy& policy, const axis_plan& plan, unsigned t
         shape.by_row_pieces = shape.row_pieces > 1 ? index_divisor(shape.row_pieces) : index_divisor();
         shape.pieces = rows * shape.row_pieces;
     }
-    shape.share = rounded_quotient(shape.pieces, splits);
-    shape.splits = static_cast<unsigned>(rounded_quotient(shape.pieces, shape.share));
+    shape.share = std::max<std::uint64_t>(1, rounded_quotient(shape.pieces, splits));
+    shape.splits = static_cast<unsigned>(std::max<std::uint64_t>(1, rounded_quotient(shape.pieces, shape.share)));
     return shape;
 }
 
