@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The Python GPU stacks on the software GPU: their small programs and, where the packages bring them, their own tests; for
-Triton, whose package brings none, those of triton_tests.
+Triton, whose package brings none, those of triton_tests, and those of its repository.
 
-`./dev stacks` calls this with the Python of build/stacks/venv. Environment: WARPFOLD_TOOL, the command.
+`./dev stacks` calls this with the Python of build/stacks/venv. Environment: WARPFOLD_TOOL, the command; WARPFOLD_SUITES, a folder
+with a checkout of Triton (triton/) in the place of GitHub.
 """
 import argparse
 import importlib.metadata
@@ -18,14 +19,20 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
-import torch_python
+import cpp_stacks
+import cpp_suites
+import pytest_cases
+from large_stacks import ENVIRONMENTS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NOT_THERE = 77  # exit status of a smoke test whose packages are missing: ctest calls it skipped
 
-# Not in requirements.txt: the wheels of today's PyTorch are 5 GB; those with PTX need another Python.
-LARGE = ("triton_torch", "torch")
+# Not in requirements.txt: the wheels of today's PyTorch are 5 GB.
+LARGE = ("triton_torch", *ENVIRONMENTS)
+
+# Of the time of Triton 3.4.
+TRITON_TESTS = cpp_suites.Suite("triton-lang/triton", "0072ae0b3a4841bba3b75698d4d1b0edd0a96d38", None)
 
 # name: packages whose versions the page names, environment of the program NAME_smoke.py.
 STACKS = {
@@ -39,6 +46,7 @@ STACKS = {
     # Warp hands PTX over to a driver that is not older than the toolkit that it was built with.
     "warp": (("warp-lang",), {"SOFTGPU_DRIVER_VERSION": "13.4", "WARP_CACHE_PATH": str(ROOT / "build/stacks/warp-cache")}),
     "triton_torch": (("torch", "triton"), {"TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
+    "triton_core": (("torch", "triton"), {"SOFTGPU_DEVICE": "A100", "TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
     "torch": (("torch",), {}),
 }
 
@@ -48,6 +56,8 @@ REASONS = [
     (r"higher-priority stream should be faster", "expects a stream's priority to make its copies faster"),
     (r"CUDADriverError.*NO_BINARY_FOR_GPU|TestRawPicklable\.py", "machine code, which CuPy has nvcc make (`backend='nvcc'`)"),
     (r"runtime APIs are not declared", "CuPy's own: NVRTC 13 refuses a kernel that the test wants the driver to refuse"),
+    (r"AcceleratorError: CUDA error: no kernel image", "a kernel of PyTorch: machine code"),
+    (r"assert 'cp\.async\.wait_group 6' in", "Triton's own: LLVM in Triton 3.4.0 writes a tab where the test expects a blank"),
     (r"magma|no kernel image is available", "a library's kernel that is machine code alone, such as MAGMA's"),
     (r"dimension specified as 0 but tensor has no dimensions", "PyTorch's own: its kernel takes no tensor without dimensions"),
     (r"libcurand|curand\w* failed|CURAND_STATUS", "cuRAND's library: machine code"),
@@ -71,14 +81,13 @@ REASONS = [
 
 
 def versions(name):
-    if name == "torch":
-        return torch_python.versions()
-    return ", ".join(f"{package} {importlib.metadata.version(package)}" for package in STACKS[name][0])
+    version = ENVIRONMENTS[name].version if name in ENVIRONMENTS else importlib.metadata.version
+    return ", ".join(f"{package} {version(package)}" for package in STACKS[name][0])
 
 
 def is_installed(name):
-    if name == "torch":
-        return torch_python.is_there()
+    if name in ENVIRONMENTS:
+        return ENVIRONMENTS[name].is_there()
     try:
         return bool(versions(name))
     except importlib.metadata.PackageNotFoundError:
@@ -103,7 +112,7 @@ def run(arguments, limit, python=sys.executable, warnings="ignore", **environmen
 
 
 def python_of(name):
-    return torch_python.PYTHON if name == "torch" else sys.executable
+    return ENVIRONMENTS[name].python if name in ENVIRONMENTS else sys.executable
 
 
 def smoke(name):
@@ -243,8 +252,21 @@ def cupy_suite(limit, only):
 
 def torch_suite(limit, only):
     """Each file of torch_tests: PyTorch's own tables of methods, modules and losses, and programs of ours."""
-    return [pytest_module(file.stem, file, limit, python=torch_python.PYTHON)
+    return [pytest_module(file.stem, file, limit, python=python_of("torch"))
             for file in sorted((HERE / "torch_tests").glob("test_*.py")) if not only or re.search(only, file.stem)]
+
+
+def triton_core_suite(limit, only):
+    """Triton's own language tests, which its wheel does not have, by function: as published, and with PyTorch's work on the device
+    done by the host. The limit is that of a test."""
+    root = cpp_stacks.sources_of("triton", TRITON_TESTS, ROOT / "build/stacks/sources") / "python/test"
+    options = [f"--rootdir={root}", str(root / "unit/language/test_core.py")]
+    environment = {**STACKS["triton_core"][1], **({"WARPFOLD_ONLY": only} if only else {})}
+    modules = []
+    for variant, more in {"as_published": [], "on_host": ["-p", "torch_on_host"]}.items():
+        answers = pytest_cases.run_all(run, [*more, *options], python_of("triton_core"), limit, **environment)
+        modules += [module_result(f"{variant}.{function}", *answer) for function, answer in answers.items()]
+    return modules
 
 
 def warp_suite(limit, only):
@@ -260,7 +282,8 @@ def warp_suite(limit, only):
     return modules
 
 
-SUITES = {"numba": numba_suite, "cupy": cupy_suite, "triton": triton_suite, "warp": warp_suite, "torch": torch_suite}
+SUITES = {"numba": numba_suite, "cupy": cupy_suite, "triton": triton_suite, "warp": warp_suite, "torch": torch_suite,
+          "triton_core": triton_core_suite}
 
 
 def merged(before, modules):
@@ -296,7 +319,7 @@ def main():
     failed = False
     complete = True  # no suite of which only some modules have run
     for name in chosen.names or STACKS:
-        if name == "torch" and name in chosen.names and not torch_python.fetch():
+        if name in ENVIRONMENTS and name in chosen.names and not ENVIRONMENTS[name].fetch():
             failed = True
             continue
         if not is_installed(name):
