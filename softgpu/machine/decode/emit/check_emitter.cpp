@@ -2,13 +2,12 @@
 #include "softgpu/machine/decode/emit/check_emitter.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/matrix_plan.hpp"
 #include "softgpu/machine/code/tensor_kinds.hpp"
 #include "softgpu/machine/code/warpgroup_check.hpp"
+#include "softgpu/program/used_bytes.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
@@ -65,6 +64,7 @@ check_emitter::check_emitter(const ptx::function& f, const program::control_flow
       checks_(checks),
       handlers_(chosen_handlers()),
       read_(f.registers.size()),
+      used_bytes_(program::used_bytes_of(f)),
       flows_(f),
       products_(f, flow) {
     for (const ptx::instruction& i : f.instructions) {
@@ -73,17 +73,6 @@ check_emitter::check_emitter(const ptx::function& f, const program::control_flow
                 read_[reg] = true;
             }
         });
-    }
-    // .pragma "used_bytes_mask 241" is about the next load.
-    const std::string_view pragma = "used_bytes_mask ";
-    std::uint32_t mask = 0;
-    for (const ptx::statement& s : f.statements) {
-        if (s.kind == ptx::statement_kind::pragma && s.text.starts_with(pragma)) {
-            mask = static_cast<std::uint32_t>(std::strtoul(s.text.c_str() + pragma.size(), nullptr, 0));
-        } else if (s.kind == ptx::statement_kind::instruction && mask != 0) {
-            used_bytes_[s.index] = mask;
-            mask = 0;
-        }
     }
 }
 
