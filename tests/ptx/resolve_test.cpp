@@ -87,9 +87,9 @@ TEST(names, of_every_kind) {
 }
 
 TEST(names, elements_of_arrays) {
-    const module m = parse(test::in_module(
-        ".global .v2 .f32 g[4]; .func f() { .shared .b16 s[8]; .reg .b64 %d;\n"
-        "mov.b64 %d, s[0]; mov.b64 %d, s[1+2]; mov.b64 %d, g[3]+4; ld.global.b64 %d, [g[1]]; ret; }"));
+    const module m = parse(
+        test::in_module(".global .v2 .f32 g[4]; .func f() { .shared .b16 s[8]; .reg .b64 %d;\n"
+                        "mov.b64 %d, s[0]; mov.b64 %d, s[1+2]; mov.b64 %d, g[3]+4; ld.global.b64 %d, [g[1]]; ret; }"));
     const function& f = m.functions.at(0);
     std::vector<std::int64_t> offsets;
     for (std::size_t i = 0; i < 4; ++i) {
@@ -100,7 +100,8 @@ TEST(names, elements_of_arrays) {
     EXPECT_EQ(offsets, (std::vector<std::int64_t>{0, 6, 28, 8}));
     for (const char* const wrong : {".shared .b16 s; mov.b64 %d, s[0];", ".shared .b16 s[2][2]; mov.b64 %d, s[1];",
                                     "L: mov.b64 %d, L[0];", ".shared .b16 s[2]; mov.b64 %d, s[%d];"}) {
-        EXPECT_THROW((void)parse(test::in_module(std::string(".func f() { .reg .b64 %d; ") + wrong + " ret; }")), error);
+        EXPECT_THROW((void)parse(test::in_module(std::string(".func f() { .reg .b64 %d; ") + wrong + " ret; }")),
+                     error);
     }
 }
 

@@ -158,7 +158,8 @@ void redirect_nvrtc(const char* path, std::uint64_t moved_by) {
         const std::string_view wanted = f == "nvrtcGetCUBIN"       ? "nvrtcGetPTX"
                                         : f == "nvrtcGetCUBINSize" ? "nvrtcGetPTXSize"
                                                                    : "";
-        const auto found = std::find_if(functions.begin(), functions.end(), [&](const symbol& s) { return s.name == wanted; });
+        const auto found =
+            std::find_if(functions.begin(), functions.end(), [&](const symbol& s) { return s.name == wanted; });
         return found == functions.end() ? nullptr : reinterpret_cast<const void*>(moved_by + found->address);
     };
     explain(path, lead_away(functions, exported, moved_by, target), "machine code", "those of its PTX");

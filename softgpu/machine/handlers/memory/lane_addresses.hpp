@@ -24,8 +24,7 @@ __attribute__((noinline)) bool check_each(const instruction* i, warp* w, lane_ma
     each_lane(mask, [&](unsigned l) {
         const bool misaligned = (at[l] & (bytes - 1)) != 0;
         const auto allocated = [&] {
-            return is_allocated(w, at[l], bytes, Verb) ||
-                   (Verb == verb::load && uses_allocated_bytes(w, i, at[l]));
+            return is_allocated(w, at[l], bytes, Verb) || (Verb == verb::load && uses_allocated_bytes(w, i, at[l]));
         };
         if (fine && (misaligned || !allocated())) {
             fine = false;
