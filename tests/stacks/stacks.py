@@ -18,14 +18,20 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
-import torch_python
+import cpp_stacks
+import cpp_suites
+import pytest_cases
+from large_stacks import ENVIRONMENTS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NOT_THERE = 77  # exit status of a smoke test whose packages are missing: ctest calls it skipped
 
-# Not in requirements.txt: the wheels of today's PyTorch are 5 GB; those with PTX need another Python.
-LARGE = ("triton_torch", "torch")
+# Not in requirements.txt: the wheels of today's PyTorch are 5 GB.
+LARGE = ("triton_torch", *ENVIRONMENTS)
+
+# Triton's tests of the time between its releases 3.3 and 3.4.
+TRITON_TESTS = cpp_suites.Suite("triton-lang/triton", "0072ae0b3a4841bba3b75698d4d1b0edd0a96d38", None)
 
 # name: packages whose versions the page names, environment of the program NAME_smoke.py.
 STACKS = {
@@ -39,6 +45,8 @@ STACKS = {
     # Warp hands PTX over to a driver that is not older than the toolkit that it was built with.
     "warp": (("warp-lang",), {"SOFTGPU_DRIVER_VERSION": "13.4", "WARP_CACHE_PATH": str(ROOT / "build/stacks/warp-cache")}),
     "triton_torch": (("torch", "triton"), {"TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
+    # No small program: its own tests alone.
+    "triton_core": (("torch", "triton"), {"SOFTGPU_DEVICE": "A100", "TRITON_CACHE_DIR": str(ROOT / "build/stacks/triton-cache")}),
     "torch": (("torch",), {}),
 }
 
@@ -71,14 +79,13 @@ REASONS = [
 
 
 def versions(name):
-    if name == "torch":
-        return torch_python.versions()
-    return ", ".join(f"{package} {importlib.metadata.version(package)}" for package in STACKS[name][0])
+    version = ENVIRONMENTS[name].version if name in ENVIRONMENTS else importlib.metadata.version
+    return ", ".join(f"{package} {version(package)}" for package in STACKS[name][0])
 
 
 def is_installed(name):
-    if name == "torch":
-        return torch_python.is_there()
+    if name in ENVIRONMENTS:
+        return ENVIRONMENTS[name].is_there()
     try:
         return bool(versions(name))
     except importlib.metadata.PackageNotFoundError:
@@ -103,7 +110,7 @@ def run(arguments, limit, python=sys.executable, warnings="ignore", **environmen
 
 
 def python_of(name):
-    return torch_python.PYTHON if name == "torch" else sys.executable
+    return ENVIRONMENTS[name].python if name in ENVIRONMENTS else sys.executable
 
 
 def smoke(name):
@@ -243,8 +250,22 @@ def cupy_suite(limit, only):
 
 def torch_suite(limit, only):
     """Each file of torch_tests: PyTorch's own tables of methods, modules and losses, and programs of ours."""
-    return [pytest_module(file.stem, file, limit, python=torch_python.PYTHON)
+    return [pytest_module(file.stem, file, limit, python=python_of("torch"))
             for file in sorted((HERE / "torch_tests").glob("test_*.py")) if not only or re.search(only, file.stem)]
+
+
+def triton_core_suite(limit, only):
+    """Triton's own language tests, which its wheel does not have, by function: as published, and with PyTorch's work on the device
+    done by the host. The limit is that of a test."""
+    root = cpp_stacks.sources_of("triton", TRITON_TESTS, ROOT / "build/stacks/sources") / "python/test"
+    options = [f"--rootdir={root}", str(root / "unit/language/test_core.py")]
+    environment = {**STACKS["triton_core"][1], **({"WARPFOLD_ONLY": only} if only else {})}
+    modules = []
+    for variant, more in {"as_published": [], "on_host": ["-p", "torch_on_host"]}.items():
+        for function, result in pytest_cases.run_all(run, [*more, *options], python_of("triton_core"), limit, **environment).items():
+            status, seconds, read = result
+            modules.append(module_result(f"{variant}.{function}", status, seconds, read))
+    return modules
 
 
 def warp_suite(limit, only):
@@ -260,7 +281,8 @@ def warp_suite(limit, only):
     return modules
 
 
-SUITES = {"numba": numba_suite, "cupy": cupy_suite, "triton": triton_suite, "warp": warp_suite, "torch": torch_suite}
+SUITES = {"numba": numba_suite, "cupy": cupy_suite, "triton": triton_suite, "warp": warp_suite, "torch": torch_suite,
+          "triton_core": triton_core_suite}
 
 
 def merged(before, modules):
@@ -296,7 +318,7 @@ def main():
     failed = False
     complete = True  # no suite of which only some modules have run
     for name in chosen.names or STACKS:
-        if name == "torch" and name in chosen.names and not torch_python.fetch():
+        if name in ENVIRONMENTS and name in chosen.names and not ENVIRONMENTS[name].fetch():
             failed = True
             continue
         if not is_installed(name):
@@ -304,11 +326,12 @@ def main():
             failed = failed or name in chosen.names or name not in LARGE
             continue
         result = results.setdefault(name, {})
-        result["smoke"] = smoke(name)
-        print(f"{name}: {'passes' if result['smoke']['passes'] else 'fails'}, {result['smoke']['seconds']} s", file=sys.stderr)
-        if not result["smoke"]["passes"]:
-            print(result["smoke"]["output"], file=sys.stderr)
-            failed = True
+        if (HERE / f"{name}_smoke.py").exists():
+            result["smoke"] = smoke(name)
+            print(f"{name}: {'passes' if result['smoke']['passes'] else 'fails'}, {result['smoke']['seconds']} s", file=sys.stderr)
+            if not result["smoke"]["passes"]:
+                print(result["smoke"]["output"], file=sys.stderr)
+                failed = True
         if name in SUITES and (chosen.full or name in chosen.names):
             modules, date = SUITES[name](chosen.limit, chosen.only), time.strftime("%Y-%m-%d")
             if not chosen.only:

@@ -3,10 +3,14 @@
 import collections
 import re
 
+MOST_NAMES = 12  # of modules that a line lists
+
 
 def smoke_table(results):
     lines = ["| stack | program | result | seconds |", "| --- | --- | --- | ---: |"]
     for name, result in results.items():
+        if "smoke" not in result:
+            continue
         smoke = result["smoke"]
         lines.append(f"| {smoke['versions']} | `{name}_smoke.py` | {'passes' if smoke['passes'] else '**fails**'} | "
                      f"{smoke['seconds']:.1f} |")
@@ -52,7 +56,8 @@ def failures_table(suite):
         return ["Nothing."]
     lines = ["| reason | tests | modules |", "| --- | ---: | --- |"]
     for reason, names in sorted(modules.items(), key=lambda item: (-tests[item[0]], item[0])):
-        lines.append(f"| {reason} | {tests[reason] or '–'} | {', '.join(f'`{name}`' for name in sorted(names))} |")
+        listed = ", ".join(f"`{name}`" for name in sorted(names)) if len(names) <= MOST_NAMES else f"{len(names)} of them"
+        lines.append(f"| {reason} | {tests[reason] or '–'} | {listed} |")
     return lines
 
 

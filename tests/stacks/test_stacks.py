@@ -7,13 +7,15 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import large_stacks
+import pytest_cases
 import stacks
 import stacks_page
-import torch_python
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = """E..F.s
@@ -77,7 +79,8 @@ class StandInForPtxas(unittest.TestCase):
         return subprocess.run(["sh", ROOT / "softgpu/runtime/ptxas/ptxas.sh", *arguments], capture_output=True, text=True, check=False)
 
     def test_version_and_mistakes(self):
-        self.assertRegex(self.ptxas("--version").stdout, r"release \d+\.\d+, \d+ \d+\n$")
+        # Triton before 3.5 takes no later release than 12.
+        self.assertRegex(self.ptxas("--version").stdout, r"release 12\.\d+, \d+ \d+\n$")
         for arguments in ((), ("a.ptx",), ("-o", "b")):
             answer = self.ptxas(*arguments)
             self.assertEqual((answer.returncode, answer.stderr.count("\n")), (1, 1))
@@ -96,10 +99,10 @@ class StandInForPtxas(unittest.TestCase):
 class Stacks(unittest.TestCase):
     def test_pytorch_without_its_python(self):
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, PATH=folder), \
-                unittest.mock.patch.object(torch_python, "FOLDER", pathlib.Path(folder, "torch")), \
+                unittest.mock.patch.object(large_stacks, "BUILD", pathlib.Path(folder)), \
                 contextlib.redirect_stderr(io.StringIO()) as said:
-            self.assertFalse(torch_python.fetch())
-            self.assertFalse(torch_python.is_there())
+            self.assertFalse(large_stacks.ENVIRONMENTS["torch"].fetch())
+            self.assertFalse(large_stacks.ENVIRONMENTS["torch"].is_there())
         self.assertRegex(said.getvalue(), r"^torch: needs python3\.8 in PATH.*\n$")
 
     def test_reasons_of_libraries(self):
@@ -132,6 +135,51 @@ class Stacks(unittest.TestCase):
             for text, expected in (("def test_a():\n    pass\n", False), ("class A(TestCase):\n    def test_a(self):\n        pass\n", True)):
                 file.write_text(text)
                 self.assertEqual(stacks.has_test_case(file), expected)
+
+    def test_cases_that_end_their_process(self):
+        """Of 5 cases, the second reaches the limit, and the process of the fourth dies."""
+        fates = ["passed", "limit", "failed", "death", "skipped"]
+        tests = ["test_one[a]", "test_one[b]", "test_two", "test_three", "test_four"]
+
+        def run(_arguments, _limit, _python, **environment):
+            with unittest.mock.patch.dict(os.environ, environment):
+                first = int(environment["WARPFOLD_FIRST"])
+                for test, fate in list(zip(tests, fates))[first:]:
+                    pytest_cases.answer(test=test, outcome="begins")
+                    if fate in ("limit", "death"):
+                        return (1, "Timeout (0:01:00)!\n", 61.0) if fate == "limit" else (-11, "", 1.0)
+                    pytest_cases.answer(test=test, outcome=fate, seconds=1.5, message=fate)
+                return (pytest_cases.NO_TESTS if first == len(tests) else 0), "", 1.0
+
+        read = pytest_cases.run_all(run, [], "python", 60)
+        self.assertEqual(read["test_one"], (None, 61.5, {"ran": 1, "skipped": 0, "failed": 0, "failures": []}))
+        self.assertEqual(read["test_two"], (0, 1.5, {"ran": 1, "skipped": 0, "failed": 1, "failures": [("test_two", "failed")]}))
+        self.assertEqual(read["test_three"], (-11, 0.0, {"ran": 0, "skipped": 0, "failed": 0, "failures": []}))
+        self.assertEqual(read["test_four"], (0, 1.5, {"ran": 1, "skipped": 1, "failed": 0, "failures": []}))
+        self.assertRaises(ValueError, pytest_cases.run_all, lambda *_, **__: (2, "no such file", 1.0), [], "python", 60)
+
+    def test_some_cases_of_each_function(self):
+        names = ["test_a"] * 7 + ["test_b"] * 3 + ["test_c"]
+        items = [types.SimpleNamespace(originalname=name, number=number) for number, name in enumerate(names)]
+        for cases, expected in (("100", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), ("3", [0, 3, 6, 7, 8, 9]), ("1", [0, 7])):
+            with unittest.mock.patch.dict(os.environ, WARPFOLD_CASES=cases, WARPFOLD_ONLY="_[ab]"):
+                self.assertEqual([item.number for item in pytest_cases.chosen(items)], expected)
+
+    def test_triton_as_published_and_on_the_host(self):
+        ran = []
+
+        def run_all(_run, options, _python, limit, **environment):
+            ran.append(("torch_on_host" in options, options[-1].rsplit("/", 1)[-1], limit, environment["WARPFOLD_ONLY"]))
+            return {"test_one": (0, 2.0, {"ran": 3, "skipped": 0, "failed": 1, "failures": [("test_one[a]", "no kernel image is available")]})}
+
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()), \
+                unittest.mock.patch.dict(os.environ, WARPFOLD_SUITES=folder), unittest.mock.patch.object(pytest_cases, "run_all", run_all):
+            self.assertRaises(ValueError, stacks.triton_core_suite, 60, None)
+            pathlib.Path(folder, "triton").mkdir()
+            modules = stacks.triton_core_suite(60, "one")
+        self.assertEqual(ran, [(False, "test_core.py", 60, "one"), (True, "test_core.py", 60, "one")])
+        self.assertEqual([(m["module"], m["ran"], m["failed"], m["over"], m["seconds"]) for m in modules],
+                         [("as_published.test_one", 3, 1, True, 2.0), ("on_host.test_one", 3, 1, True, 2.0)])
 
     def test_tables(self):
         module = {"seconds": 1.6, "over": True, "ran": 6, "skipped": 1, "failed": 2}

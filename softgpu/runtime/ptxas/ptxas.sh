@@ -9,7 +9,7 @@ output=
 while [ $# -gt 0 ]; do
     case $1 in
         --version | -V)
-            echo "ptxas: the stand-in of the software GPU, release 13.0, $(cksum < "$0")"
+            echo "ptxas: the stand-in of the software GPU, release 12.8, $(cksum < "$0")"
             exit 0
             ;;
         -o | --output-file) output=${2-} && shift ;;
