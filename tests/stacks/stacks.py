@@ -5,6 +5,7 @@ Triton, whose package brings none, those of triton_tests.
 `./dev stacks` calls this with the Python of build/stacks/venv. Environment: WARPFOLD_TOOL, the command.
 """
 import argparse
+import functools
 import importlib.metadata
 import importlib.util
 import json
@@ -21,6 +22,7 @@ import xml.etree.ElementTree
 import cpp_stacks
 import cpp_suites
 import pytest_cases
+import released_tests
 from large_stacks import ENVIRONMENTS
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -74,6 +76,9 @@ REASONS = [
     (r"(?i)NOT_SUPPORTED", "a call of the driver that is missing"),
     (r"get_regs_per_thread", "expects that a limit of registers has an effect"),
     (r"MemoryError", "needs more memory of the host"),
+    (r"URLError", "data of the network, which was not there"),
+    (r"No module named '(examples|extra)", "a file of the repository, which was not there"),
+    (r"graphs that kernels launch", "graphs that kernels launch"),
     (r"cache_hits|check_pycache|\.nbc'", "counts cache files of Numba's CPU target"),
 ]
 
@@ -282,7 +287,9 @@ def warp_suite(limit, only):
 
 
 SUITES = {"numba": numba_suite, "cupy": cupy_suite, "triton": triton_suite, "warp": warp_suite, "torch": torch_suite,
-          "triton_core": triton_core_suite}
+          "triton_core": triton_core_suite,
+          "tinygrad": functools.partial(released_tests.tinygrad_suite, pytest_module),
+          "cuda_core": functools.partial(released_tests.cuda_core_suite, pytest_module)}
 
 
 def merged(before, modules):
@@ -333,7 +340,12 @@ def main():
                 print(result["smoke"]["output"], file=sys.stderr)
                 failed = True
         if name in SUITES and (chosen.full or name in chosen.names):
-            modules, date = SUITES[name](chosen.limit, chosen.only), time.strftime("%Y-%m-%d")
+            try:
+                modules, date = SUITES[name](chosen.limit, chosen.only), time.strftime("%Y-%m-%d")
+            except ValueError as error:  # its tests are not to be had
+                print(f"{name}: {error}", file=sys.stderr)
+                failed = True
+                continue
             if not chosen.only:
                 result["suite"] = {"limit": chosen.limit, "date": date, "modules": modules}
             elif "suite" in result:
