@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Stacks of gigabytes, each with an environment of its own, which is made only when the stack is named: PyTorch 1.5.1, the newest
-version of PyPI with PTX, whose newest wheels are for Python 3.8; and Triton of the time of its
-tests, with the PyTorch that was released with it."""
+version of PyPI with PTX, whose newest wheels are for Python 3.8; and the Triton that its own tests are for, with its PyTorch."""
 import dataclasses
 import pathlib
 import shutil

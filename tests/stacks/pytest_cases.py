@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A plug-in of pytest for a file of thousands of cases, of which a process runs a part and may end in the middle. Environment:
+"""Runs a file of thousands of cases in parts, each in a process, which may end in the middle; and the plug-in of pytest that does
+it in the process. Its environment:
 
 WARPFOLD_FIRST    the number of the case with which to begin
 WARPFOLD_ANSWERS  a file: a line of JSON for each case, once when it begins, and once when it is over
@@ -82,14 +83,16 @@ def run_all(run, options, python, limit, **environment):
         first = 0
         while True:
             answers.write_text("")
-            status, output, _ = run(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_cases", *options], None, python,
-                                    PYTHONPATH=str(pathlib.Path(__file__).parent), WARPFOLD_ANSWERS=str(answers),
-                                    WARPFOLD_FIRST=str(first), WARPFOLD_LIMIT=str(limit), **environment)
+            arguments = ["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_cases", *options]
+            status, output, _ = run(arguments, None, python, PYTHONPATH=str(pathlib.Path(__file__).parent),
+                                    WARPFOLD_ANSWERS=str(answers), WARPFOLD_FIRST=str(first), WARPFOLD_LIMIT=str(limit),
+                                    **environment)
             part = [json.loads(line) for line in answers.read_text().splitlines()]
             begun = sum(line["outcome"] == "begins" for line in part)
             if part and part[-1]["outcome"] == "begins":
-                over = "Timeout (" in output
-                part.append({"test": part[-1]["test"], "outcome": "ends", "status": None if over else status, "seconds": limit if over else 0})
+                over = "Timeout (" in output  # faulthandler's word
+                part.append({"test": part[-1]["test"], "outcome": "ends", "status": None if over else status,
+                             "seconds": limit if over else 0})
             elif not begun:
                 if status != NO_TESTS:
                     raise ValueError(f"pytest ran no test:\n{output[-2000:]}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A plug-in of pytest that has the host do PyTorch's own work on the device: -p torch_on_host. PyTorch's kernels are machine code,
-which the software GPU does not run. Each operation gets copies of its tensors on the host; what it gives goes back. Views and new
-memory without contents need no kernel and stay as they are; kernels of others, such as Triton's, see the device's memory as ever."""
+which the software GPU does not run. Each operation gets copies of its tensors on the host; what it gives goes back. Views and
+new memory without contents need no kernel and stay as they are. Triton's kernels see the device's memory as ever."""
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
