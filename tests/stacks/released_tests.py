@@ -52,7 +52,8 @@ def tinygrad_suite(pytest_module, limit, only):
 def cuda_core_suite(pytest_module, limit, only):
     """Each file of cuda.core's tests, without those that need Cython or run its examples."""
     python = python_for("cuda_core")
-    _, files = files_of("cuda-python", CUDA_PYTHON, "cuda_core", "tests/**/test_*.py")
-    return [pytest_module(name, file, limit, python=python, CUDA_PATH=os.environ["CUDA_HOME"])
+    checkout, files = files_of("cuda-python", CUDA_PYTHON, "cuda_core", "tests/**/test_*.py")
+    fixtures = [f"--rootdir={checkout}", f"--confcutdir={checkout}"]  # conftest.py is above some of them
+    return [pytest_module(name, file, limit, fixtures, python, CUDA_PATH=os.environ["CUDA_HOME"])
             for name, file in files.items()
             if not name.startswith(("tests.cython", "tests.example_tests")) and re.search(only or "", name)]

@@ -249,7 +249,8 @@ class ReleasedTests(unittest.TestCase):
             with unittest.mock.patch.dict(os.environ, WARPFOLD_SUITES=folder, CUDA_HOME="/cuda"), \
                     unittest.mock.patch.dict(released_tests.TESTS, tinygrad=environment, cuda_core=environment), \
                     unittest.mock.patch.object(released_tests, "tinygrads_libraries", lambda *_: {"CUDA_PATH": "/libraries"}):
-                suite(lambda name, file, limit, python, **more: ran.append((name, str(file.relative_to(folder)), more)), 60, only)
+                suite(lambda name, file, limit, options=(), python=None, **more: ran.append((name, str(file.relative_to(folder)), more)),
+                      60, only)
             environment.fetch.assert_called_once_with()
         return ran
 
