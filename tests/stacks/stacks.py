@@ -84,7 +84,6 @@ REASONS = [
     (r"TestEventIpc(?s:.*)_queue\.Empty", "memory is exported only when the device is idle, and a kernel waits for the other process"),
     (r"type object 'Program' has no|object has no attribute 'handle'|incorrect type .expected cuda|_MemPool is expired|"
      r"IPCAllocationHandle' != |Unsupported code type|CUDA_ERROR_INVALID_IMAGE", "the test is of another week than the release"),
-    (r"torch\.\w*Error: CUDA error: no kernel image", "PyTorch's own kernels: machine code"),
     (r"TestTranscendentalMath|testMethod=test_(float16_log2_special|a_ne_a|isclose_edge_cases|isfinite|isnan)\b",
      "tinygrad's own: its PTX renderer finds no NaN by `setp.ne`, as in later releases by `setp.neu`"),
     (r"cache_hits|check_pycache|\.nbc'", "counts cache files of Numba's CPU target"),
