@@ -54,6 +54,14 @@ STACKS = {
 
 # Why a test fails, by the last lines of its message: the first expression that matches.
 REASONS = [
+    (r"URLError", "data of the network, which was not there"),
+    (r"No module named '(examples|extra)", "a file of the repository, which was not there"),
+    (r"graphs that kernels launch", "graphs that kernels launch"),
+    (r"TestEventIpc(?s:.*)_queue\.Empty", "memory is exported only when the device is idle, and a kernel waits for the other process"),
+    (r"type object 'Program' has no|object has no attribute 'handle'|incorrect type .expected cuda|_MemPool is expired|"
+     r"IPCAllocationHandle' != |Unsupported code type \"ltoir", "the test is of another week than the release"),
+    (r"TestTranscendentalMath|testMethod=test_(float16_log2_special|a_ne_a|isclose_edge_cases|isfinite|isnan)\b",
+     "tinygrad's own: its PTX renderer finds no NaN by `setp.ne`, as in later releases by `setp.neu`"),
     (r"Failed to load CUDA module|freshly compiled guest binary", "machine code, which the test has NVRTC make"),
     (r"higher-priority stream should be faster", "expects a stream's priority to make its copies faster"),
     (r"CUDADriverError.*NO_BINARY_FOR_GPU|TestRawPicklable\.py", "machine code, which CuPy has nvcc make (`backend='nvcc'`)"),
@@ -78,14 +86,6 @@ REASONS = [
     (r"(?i)NOT_SUPPORTED", "a call of the driver that is missing"),
     (r"get_regs_per_thread", "expects that a limit of registers has an effect"),
     (r"MemoryError", "needs more memory of the host"),
-    (r"URLError", "data of the network, which was not there"),
-    (r"No module named '(examples|extra)", "a file of the repository, which was not there"),
-    (r"graphs that kernels launch", "graphs that kernels launch"),
-    (r"TestEventIpc(?s:.*)_queue\.Empty", "memory is exported only when the device is idle, and a kernel waits for the other process"),
-    (r"type object 'Program' has no|object has no attribute 'handle'|incorrect type .expected cuda|_MemPool is expired|"
-     r"IPCAllocationHandle' != |Unsupported code type|CUDA_ERROR_INVALID_IMAGE", "the test is of another week than the release"),
-    (r"TestTranscendentalMath|testMethod=test_(float16_log2_special|a_ne_a|isclose_edge_cases|isfinite|isnan)\b",
-     "tinygrad's own: its PTX renderer finds no NaN by `setp.ne`, as in later releases by `setp.neu`"),
     (r"cache_hits|check_pycache|\.nbc'", "counts cache files of Numba's CPU target"),
 ]
 
