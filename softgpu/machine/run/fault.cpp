@@ -5,13 +5,13 @@
 #include <cstdint>
 
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/code/used_bytes.hpp"
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/module/kernel.hpp"
 #include "softgpu/machine/module/shared_layout.hpp"
 #include "softgpu/memory/host_page.hpp"
 #include "softgpu/memory/peers.hpp"
-#include "softgpu/program/used_bytes.hpp"
 
 namespace softgpu::machine {
 
@@ -137,7 +137,7 @@ bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes, boo
 }
 
 bool uses_allocated_bytes(const warp* w, const instruction* i, std::uint64_t at) {
-    const auto masks = program::used_bytes_of(*frame_of(w->frame)->code->source);
+    const auto masks = used_bytes_of(*frame_of(w->frame)->code->source);
     const auto found = masks.find(i->source);
     if (found == masks.end()) {
         return false;

@@ -6,8 +6,8 @@
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/matrix_plan.hpp"
 #include "softgpu/machine/code/tensor_kinds.hpp"
+#include "softgpu/machine/code/used_bytes.hpp"
 #include "softgpu/machine/code/warpgroup_check.hpp"
-#include "softgpu/program/used_bytes.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
@@ -64,7 +64,7 @@ check_emitter::check_emitter(const ptx::function& f, const program::control_flow
       checks_(checks),
       handlers_(chosen_handlers()),
       read_(f.registers.size()),
-      used_bytes_(program::used_bytes_of(f)),
+      used_bytes_(used_bytes_of(f)),
       flows_(f),
       products_(f, flow) {
     for (const ptx::instruction& i : f.instructions) {

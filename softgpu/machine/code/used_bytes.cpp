@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/program/used_bytes.hpp"
+#include "softgpu/machine/code/used_bytes.hpp"
 
 #include <cstdlib>
 #include <string_view>
 
-namespace softgpu::program {
+namespace softgpu::machine {
 
 std::unordered_map<std::uint32_t, std::uint32_t> used_bytes_of(const ptx::function& f) {
     constexpr std::string_view pragma = "used_bytes_mask ";
@@ -21,4 +21,4 @@ std::unordered_map<std::uint32_t, std::uint32_t> used_bytes_of(const ptx::functi
     return masks;
 }
 
-} // namespace softgpu::program
+} // namespace softgpu::machine

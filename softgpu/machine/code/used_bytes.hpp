@@ -9,9 +9,9 @@
 
 #include "softgpu/ptx/ast.hpp"
 
-namespace softgpu::program {
+namespace softgpu::machine {
 
 // The masks, by index into function::instructions, of the loads that have one.
 [[nodiscard]] std::unordered_map<std::uint32_t, std::uint32_t> used_bytes_of(const ptx::function& f);
 
-} // namespace softgpu::program
+} // namespace softgpu::machine
