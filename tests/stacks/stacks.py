@@ -33,7 +33,7 @@ NOT_THERE = 77  # exit status of a smoke test whose packages are missing: ctest 
 # Not in requirements.txt: the wheels of today's PyTorch are 5 GB.
 LARGE = ("triton_torch", *ENVIRONMENTS)
 
-# Triton's tests of the time between its releases 3.3 and 3.4.
+# Of the time of Triton 3.4.
 TRITON_TESTS = cpp_suites.Suite("triton-lang/triton", "0072ae0b3a4841bba3b75698d4d1b0edd0a96d38", None)
 
 # name: packages whose versions the page names, environment of the program NAME_smoke.py.

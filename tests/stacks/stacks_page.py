@@ -54,7 +54,7 @@ def failures_table(suite):
         return ["Nothing."]
     lines = ["| reason | tests | modules |", "| --- | ---: | --- |"]
     for reason, names in sorted(modules.items(), key=lambda item: (-tests[item[0]], item[0])):
-        listed = ", ".join(f"`{name}`" for name in sorted(names)) if len(names) <= MOST_NAMES else f"{len(names)} of them"
+        listed = ", ".join(f"`{name}`" for name in sorted(names)) if len(names) <= MOST_NAMES else f"{len(names)} modules"
         lines.append(f"| {reason} | {tests[reason] or '–'} | {listed} |")
     return lines
 

@@ -196,6 +196,8 @@ class Stacks(unittest.TestCase):
         self.assertEqual(made["numba suite"][-3:], ["| `x` | 1 | 6 | 3 | 1 | 2 | 0 | 2 |", "| `y` | 1 | 6 | 5 | 1 | 0 | 1 | 2 |",
                                                     "| all | 2 | 12 | 8 | 2 | 2 | 1 | 3 |"])
         self.assertEqual(made["numba failures"][2:], ["| r | 2 | `test_a` |", "| not over after 60 seconds | – | `test_b` |"])
+        many = [{"module": f"x.test_{number}", "failures": failures[:1], **module} for number in range(stacks_page.MOST_NAMES + 1)]
+        self.assertEqual(stacks_page.failures_table({"limit": 60, "modules": many})[2:], ["| r | 13 | 13 modules |"])
 
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.md")
