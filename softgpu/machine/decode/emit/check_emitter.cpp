@@ -93,7 +93,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         look.width[k] = decoded.width[k];
     }
     if ((i.op == opcode::st || i.op == opcode::red) && fm.has(suffix::async)) {
-        return before_bulk(i, fm, std::move(look));
+        return before_bulk(i, fm, look);
     }
     switch (i.op) {
     case opcode::ld:
@@ -106,7 +106,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     case opcode::wmma: look.more = decoded.more; break;
     case opcode::cp:
         if (fm.has(suffix::bulk)) {
-            return before_bulk(i, fm, std::move(look));
+            return before_bulk(i, fm, look);
         }
         if (fm.has(suffix::commit_group)) {
             return look;
