@@ -148,6 +148,7 @@ int main() {
                 shape<float>(in, "f32", n / length, length, 1); // rows
                 shape<float>(in, "f32", 1, length, n / length); // columns
             }
+            shape<float>(in, "f32", 1, n / 256, 256);               // a batch
             shape<float>(in, "f32", 1, n / 3, 3);                   // points in space
             shape<float>(in, "f32", 256, n >> 16, 256);             // in the middle
             shape<float>(in, "f32", n / side / 4 - 1, side - 3, 4); // odd, few neighbours

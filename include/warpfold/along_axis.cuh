@@ -17,12 +17,11 @@ namespace warpfold {
 template <detail::gpu_target On = gpu>
 [[nodiscard]] std::size_t along_axis_workspace(std::size_t bytes, const On& on = {}) {
     const auto policy = detail::policy_of<tuning::along_axis_policy<>>(on);
-    const std::size_t blocks =
-        std::size_t{detail::device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
+    const std::size_t blocks = detail::multiprocessors() * std::max(policy.blocks_per_multiprocessor, 4u);
     const std::size_t value = 2 * (bytes + std::max<std::size_t>(bytes, 16)); // with flags
     // As many shares as blocks, of 32 times the columns of a thread, or of a quarter of the block's threads.
-    const std::size_t shares = std::max<std::size_t>(std::size_t{policy.kernels.block_threads} / 4, 32);
-    return blocks * std::max(shares * value, 32 * std::size_t{64}) + 256;
+    const std::size_t shares = std::max({policy.kernels.block_threads / 4, policy.kernels.few_block_threads / 4, 32u});
+    return blocks * std::max(shares * value, 32 * std::size_t{128}) + 256;
 }
 
 // Bytes of a workspace for scans along an axis of up to n elements of type T, by `Op`, into elements of type U.

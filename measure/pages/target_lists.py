@@ -99,8 +99,8 @@ REASONS_OF_H100 = {
         "{met} rows do. Of 4 bytes 49 to 99 %, CUB 51 to 76 (2026-11-27): instructions and tiles that wait for each other bound the rest. "
         "The least are bytes, of which as many are 256 MiB only, at about twice CUB's speed.",
     "sums of rows and columns, 2^24 and more: of copy":
-        "{met} rows do, all of 2^28 among them. Of the others, at 2^24, a launch takes about 2 us, and sums of few columns had a second "
-        "one when the table was taken (decision 88).",
+        "{met} rows do, all of 2^28 among them. Of the others, at 2^24, a launch takes about 2 us; sums of few columns take less since the "
+        "table was taken (decision 89).",
     "scans of rows and columns, 2^24 and more: of copy":
         f"{{met}} rows do. {SHARED_COLUMNS.format(share='50 %')} Three and four columns are one scan of rows: 54 to 77 % (decision 87). "
         "Rows whose pitch is no multiple of a sector reach 51 to 73 %: supposedly since the stores of warps end within sectors.",
@@ -155,7 +155,7 @@ REASONS_OF_H200 = {
         "Samples are sorted by partition and then counted (decision 70); on an H100, whose memory is slower, it is 31 %.",
     "segmented sum, segments of 0 to 7, 2^28: of read":
         "Half of the bytes are offsets and results, and tiles pass through shared memory; what was tried is in decision 14. Segments of 1 and "
-        "16 are at 86 and 78 %.",
+        "16 are at 85 and 77 %.",
     "segmented sum, power law, 2^28: of read":
         "Most of its segments are shorter than a lane's run and go the way of those of 16, a few are long; nothing that was tried "
         "(more waves of blocks, fewer of them, asking the L2 cache beforehand) is faster (decision 14).",
@@ -166,23 +166,21 @@ REASONS_OF_H200 = {
         "Of 4 bytes 51 to 89 %, CUB 37 to 68: instructions and tiles that wait for each other bound them, not memory. The least are bytes, of "
         "which as many are 256 MiB only, at about twice CUB's speed (decisions 35 and 60).",
     "sums of rows and columns, 2^24 and more: of copy":
-        "{met} rows do. At 2^28 all do but columns whose number is odd, which are read element by element (82 %); at 2^24 a launch costs 2 of "
-        "16 us, and sums of few columns had a second one when the table was taken (decision 88).",
+        "{met} rows do, all of 2^28 among them. At 2^24 a launch costs 2 of 16 us.",
     "scans of rows and columns, 2^24 and more: of copy":
-        f"{{met}} rows do. {SHARED_COLUMNS.format(share='29 to 40 %')}",
+        f"{{met}} rows do. {SHARED_COLUMNS.format(share='32 to 48 %')} Three and four columns are one scan of rows: 40 to 61 % (decision 87).",
     "a call without a graph, to 10,000 elements: the host's time":
-        "A launch of an empty kernel takes the host 3.4 to 3.6 us there, in the same run; the calls take 3.1 to 3.4.",
+        "A launch of an empty kernel takes the host 3.3 to 3.5 us there, in the same run; the calls take 3.2 to 3.5.",
     "host, sum, min-max, arg_max, exact and segmented sums: of read":
         "{met} rows do. exact_dot of floats reads two arrays: 15 GB/s on one thread where exact_sum reads 19, while both read 33 from the cache.",
     "host, histogram: times the best peer's speed":
         "{met} rows do; of 2^20 bins of float each sample is a store to a counter, for the peer too (decision 59).",
     "Python, 10^6 elements and more: the time of the arrays' package":
-        "python-h200.md has the table. Since then var, any and reductions along one axis of tensors became one call of the module; "
-        "python-h100.md has the reason of each row that is left.",
+        "{met} rows do; python-h200.md has the reason of each of the others.",
 }
 # Targets whose rows the tables may not have yet; any other one without rows is a mistake.
 AWAITED = {"histogram, 100,000 bins, 2^28: of read", "histogram, 3,000,000 bins, uniform and Zipf, 2^28: of read",
            "segmented sum, segments of 0 to 7, 2^28: of read", "a call without a graph, to 10,000 elements: the host's time"}
 # (card): its targets, those of the host, and reasons with the day of the measurements that they quote. The later ones count for both.
-OF_CARD = {"h100": (list({t[0]: t for t in H100 + H200}.values()), HOST_OF_H100, REASONS_OF_H100, LOOKED_AT), "h200": (H200, HOST_OF_H200, REASONS_OF_H200, "2026-11-27")}
+OF_CARD = {"h100": (list({t[0]: t for t in H100 + H200}.values()), HOST_OF_H100, REASONS_OF_H100, LOOKED_AT), "h200": (H200, HOST_OF_H200, REASONS_OF_H200, "2026-11-28")}
 PYTHON = ("Python, 10^6 elements and more: the time of the arrays' package", 1.0)

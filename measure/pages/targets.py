@@ -89,7 +89,7 @@ def host_rows(folder, targets):
 
 def python_rows(folder, card):
     rows = [(f"{row['function']} {row['elements']}, {row['arrays of']}", number(row["ratio"]))
-            for row in page_rows(folder, f"python-{card}.md") if int(row["elements"][3:]) >= 6]
+            for row in page_rows(folder, f"python-{card}.md") if int(row.get("elements", "10^0")[3:]) >= 6]
     yield verdict(target_lists.PYTHON[0], "ratio", target_lists.PYTHON[1], [row for row in rows if row[1] is not None])
 
 

@@ -2,6 +2,8 @@
 // Which bin a sample is in, by NumPy's rules: on the host and on a GPU.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "python/src/array.hpp"
@@ -20,25 +22,64 @@ void with_edge_type(const array& edges, const Work& work) {
     }
 }
 
-// Between the edges, of which there is one more than bins. The last edge belongs to the last bin. NaN has no bin. The bin that
-// x would have if all were `per_width` to a unit is tried first.
+// The bin of a sample between edges, of which there is one more than bins. The last edge belongs to the last bin. NaN has no bin.
 template <class E>
-WARPFOLD_HD std::int64_t bin_between(const E* edges, std::uint64_t bins, double per_width, E x) {
-    if (!(x >= edges[0] && x <= edges[bins])) {
-        return no_bin;
+class between {
+public:
+    // Of edges in host memory.
+    between(const E* edges, std::uint64_t bins) : edges_(edges), bins_(bins), first_(edges[0]), last_(edges[bins]) {
+        const double width = static_cast<double>(last_) - static_cast<double>(first_);
+        per_width_ = width > 0 && std::isfinite(width) ? static_cast<double>(bins) / width : 0;
     }
-    const double place = (static_cast<double>(x) - static_cast<double>(edges[0])) * per_width;
-    // False for NaN, of bins without width.
-    const std::uint64_t guess = place < static_cast<double>(bins) ? static_cast<std::uint64_t>(place) : bins - 1;
-    if (x >= edges[guess] && x < edges[guess + 1]) {
-        return static_cast<std::int64_t>(guess);
+
+    // The same for a GPU, with the edges at another place.
+    [[nodiscard]] between at(const E* edges) const {
+        between copy = *this;
+        copy.edges_ = edges;
+        for (std::uint64_t k = 0; k <= bins_; ++k) {
+            copy.off_ = std::max(copy.off_, std::abs(place(edges_[k]) - static_cast<double>(k)));
+        }
+        copy.off_ += static_cast<double>(bins_) * 0x1p-50; // more than a compiler's fused operations change
+        return copy;
     }
-    std::uint64_t low = 0;               // edges[low] <= x, and x < edges[low + bins] or that is the last edge
-    for (; bins > 1; bins -= bins / 2) { // without branches, which samples in no order mispredict
-        low += x >= edges[low + bins / 2] ? bins / 2 : 0;
+    [[nodiscard]] WARPFOLD_HD std::uint64_t bins() const { return bins_; }
+
+    template <class S>
+    WARPFOLD_HD std::int64_t operator()(S sample) const {
+        const E x = static_cast<E>(sample);
+        if (!(x >= first_ && x <= last_)) {
+            return no_bin;
+        }
+        const double at = place(x);
+        const std::uint64_t guess = at < static_cast<double>(bins_) ? static_cast<std::uint64_t>(at) : bins_ - 1;
+#ifdef __CUDA_ARCH__ // where edges are far away, and a branch costs little
+        const double into = at - static_cast<double>(guess);
+        if (into > off_ && into < 1 - off_) {
+            return static_cast<std::int64_t>(guess);
+        }
+#endif
+        if (x >= edges_[guess] && x < edges_[guess + 1]) {
+            return static_cast<std::int64_t>(guess);
+        }
+        std::uint64_t low = 0; // edges_[low] <= x, and x < edges_[low + bins] or that is the last edge
+        for (std::uint64_t bins = bins_; bins > 1;
+             bins -= bins / 2) { // no branches, which samples in no order mispredict
+            low += x >= edges_[low + bins / 2] ? bins / 2 : 0;
+        }
+        return static_cast<std::int64_t>(low);
     }
-    return static_cast<std::int64_t>(low);
-}
+
+private:
+    // In bins, if all had the same width. It does not decrease with x.
+    WARPFOLD_HD double place(E x) const { return (static_cast<double>(x) - static_cast<double>(first_)) * per_width_; }
+
+    const E* edges_;
+    std::uint64_t bins_;
+    E first_, last_;
+    double per_width_;
+    // How far the place of an edge is from its number, at most. Places farther from a whole number need no look at edges.
+    double off_ = 0;
+};
 
 // Whether an edge is before the place of x: it is less, or, unless `less`, less or equal. All edges are before NaN.
 template <class E>

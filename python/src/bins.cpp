@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Histograms by NumPy's rules.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "python/src/bin_of.hpp"
@@ -13,23 +12,6 @@
 namespace warpfold::python {
 
 namespace {
-
-template <class E>
-struct between {
-    between(const E* edges_, std::uint64_t bins_) : edges(edges_), bins(bins_) {
-        const double width = static_cast<double>(edges[bins]) - static_cast<double>(edges[0]);
-        per_width = width > 0 && std::isfinite(width) ? static_cast<double>(bins) / width : 0;
-    }
-
-    template <class S>
-    std::int64_t operator()(S sample) const {
-        return bin_between(edges, bins, per_width, static_cast<E>(sample));
-    }
-
-    const E* edges;
-    std::uint64_t bins;
-    double per_width;
-};
 
 template <class Samples, class F>
 void fill(const Samples& samples, std::uint64_t n, const F& bin_of, const array* weights, const array& sums) {

@@ -91,3 +91,19 @@ def assert_same(ours, theirs, tolerance=0.0):
 def tolerance_of(dtype):
     """Of sums of a few hundred elements."""
     return {2: 2e-2, 4: 1e-5, 8: 1e-13}[dtype.itemsize] if dtype.kind == "f" else 1e-13
+
+
+def near_edges():
+    """(samples, edges): each edge and the numbers beside it, for bins of equal width, of nearly equal width, and of none."""
+    wide = np.linspace(0.1, 0.7, 1001)
+    for edges in (wide, np.linspace(-1e300, 1e300, 10), np.linspace(1e16, 1e16 + 128, 65), np.arange(9) * 5e-324,
+                  np.nextafter(wide, np.random.default_rng(1).choice([0, 1], wide.size)), np.geomspace(1, 1e9, 50),
+                  np.repeat(np.arange(6.0), 2), np.array([-np.inf, 0, 1, np.inf]), np.array([1.0])):
+        yield np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf), (edges[1:] + edges[:-1]) / 2]), edges
+        with np.errstate(over="ignore"):
+            narrow = edges.astype(np.float32)
+        if np.isfinite(narrow).all():
+            yield np.concatenate([narrow, np.nextafter(narrow, np.float32(-np.inf)), np.nextafter(narrow, np.float32(np.inf))]), edges
+    whole = 2**60 + np.arange(200)
+    yield whole, whole[::3]
+    yield whole.astype(np.uint64) + np.uint64(2**62), whole[::5].astype(np.uint64) + np.uint64(2**62)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import warpfold as wf
-from support import TYPES, arrays, assert_same, laid_out, outcome
+from support import TYPES, arrays, assert_same, laid_out, near_edges, outcome
 
 INTEGERS = [dtype for dtype in TYPES if dtype.kind in "iub" and dtype != np.uint64]
 
@@ -101,6 +101,12 @@ def test_integer_edges_are_compared_exactly():
     edges = np.array([2**60, 2**60 + 1, 2**60 + 2, 2**60 + 3])
     compare(np.array([2**60, 2**60 + 1, 2**60 + 1, 2**60 + 3]), edges)
     compare(np.array([2**60, 2**60 + 1, 2**60 + 1, 2**60 + 3], np.uint64), edges.astype(np.uint64))
+
+
+def test_samples_at_edges():
+    for values, edges in near_edges():
+        compare(values, edges)
+        assert_same(wf.histogramdd(values[:, None], [edges])[0], np.histogramdd(values[:, None], [edges])[0])
 
 
 @pytest.mark.parametrize("dtype", ["int16", "int64", "float32", "float64"])

@@ -194,7 +194,7 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
         sums = target.array
         if count > 0:
             weight = None if chosen is None else call.contiguous(chosen, sums.dtype)
-            call.engine.histogram(array, call.uploaded(compared), weight, sums)
+            call.engine.histogram(array, compared, weight, sums)
         if density:
             counts = call.to_host(sums)
             return call.sent(counts / np.diff(edges).astype(np.float64) / counts.sum()), call.sent(edges)

@@ -59,7 +59,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
             compared, decreases = _sorted(edges, array.dtype, bool(right), is_narrow)
         target = call.results(None, array.shape, np.int64)
         ranks = target.array
-        call.engine.ranks(array, call.uploaded(compared), bool(right), ranks)
+        call.engine.ranks(array, compared, bool(right), ranks)
         if decreases:
             call.apply(MULTIPLY, ranks, -1, ranks)
             call.apply(ADD, ranks, compared.size, ranks)
@@ -131,11 +131,12 @@ def _grid(call: Call, columns: list[Array], bins: Any, range: Any, density: bool
     shape = [edge.size - 1 for edge in edges]
     if math.prod(shape) > MOST_BINS:
         raise ValueError(f"{name}: {math.prod(shape)} bins, and there may be 2^30")
-    places = call.filled((columns[0].size,), 0, np.int64)
-    for column, edge in zip(columns, edges):
-        call.engine.append_bins(column, call.uploaded(_comparable(edge, column.dtype, name)), places)
+    compared = [_comparable(edge, column.dtype, name) for column, edge in zip(columns, edges)]
     sums = call.filled(shape, 0, np.int64 if chosen is None else np.float64)
     if sums.size:
+        places = call.filled((columns[0].size,), 0, np.int64)
+        for column, edge in zip(columns, compared):
+            call.engine.append_bins(column, edge, places)
         weight = None if chosen is None else call.contiguous(chosen, np.float64)
         call.engine.count_values(places, weight, sums)
     result = call.cast(sums, np.float64)

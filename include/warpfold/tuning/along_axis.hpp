@@ -16,6 +16,10 @@ struct along_axis_kernels {
     unsigned loads_in_flight = 4; // of up to 16 bytes, in each thread
     unsigned resident_blocks = 4; // of a multiprocessor, for which registers are left
 
+    // The same of reductions to few results, of which a multiprocessor has one block.
+    unsigned few_block_threads = 512;
+    unsigned few_loads_in_flight = 8;
+
     bool operator==(const along_axis_kernels&) const = default;
 };
 
@@ -23,18 +27,27 @@ template <along_axis_kernels Kernels = along_axis_kernels{}>
 struct along_axis_policy {
     static constexpr primitive calls = primitive::along_axis;
     static constexpr along_axis_kernels kernels = Kernels;
-    static_assert(is_block_size(Kernels.block_threads) && (Kernels.block_threads & (Kernels.block_threads - 1)) == 0,
+    static constexpr bool is_side(unsigned threads) { return is_block_size(threads) && (threads & (threads - 1)) == 0; }
+    static_assert(is_side(Kernels.block_threads) && is_side(Kernels.few_block_threads),
                   "along_axis_kernels: block_threads is not a power of two from 32 to 1024");
     static_assert(Kernels.resident_blocks >= 1 && Kernels.resident_blocks * Kernels.block_threads <= 2048,
                   "along_axis_kernels: resident_blocks have no thread, or more than 2,048, the most of a "
                   "multiprocessor");
-    static_assert(Kernels.loads_in_flight >= 1, "along_axis_kernels: a thread has at least one load in flight");
+    static_assert(Kernels.loads_in_flight >= 1 && Kernels.few_loads_in_flight >= 1,
+                  "along_axis_kernels: a thread has at least one load in flight");
 
-    // Where the results give fewer blocks, blocks share the elements of a result, and the last one joins their values.
-    unsigned blocks_per_multiprocessor = Kernels.resident_blocks;
+    unsigned blocks_per_multiprocessor = Kernels.resident_blocks; // of many results
     unsigned thread_min_elements = 8;      // vectors or elements of a thread, where threads share those of a result
     unsigned alone_elements = 32;          // of a thread: with no more, blocks do not share those of a result
-    unsigned block_row_min_vectors = 2048; // rows of so many vectors of 16 bytes are a block's, shorter ones a warp's
+    unsigned block_row_min_vectors = 4096; // rows of so many vectors of 16 bytes are a block's, shorter ones a warp's
+
+    // Results are few if a block of some, or of a share of their elements, for each multiprocessor is enough, or if a thread has so
+    // many times as many loads as are in flight. Where blocks share elements, the last one joins their values.
+    unsigned few_min_rounds = 8;
+    // More shares than this for each thread that joins them make blocks read narrower parts of more rows: of a line of 128 bytes,
+    // or, of arrays of up to so many bytes, of a sector of 32.
+    unsigned thread_max_shares = 1;
+    std::uint64_t by_sector_max_bytes = std::uint64_t{32} << 20;
 
     // Rows are scanned one after the other, by a launch each, if a row has so many bytes for each row that there is.
     // On an H100 a launch costs 2.5 us; without it rows that share the device take 2.8 times a copy.
@@ -57,6 +70,8 @@ struct along_axis_policy {
         check_field("along_axis_policy: thread_min_elements", thread_min_elements, 1);
         check_field("along_axis_policy: alone_elements", alone_elements, 1);
         check_field("along_axis_policy: block_row_min_vectors", block_row_min_vectors, 1);
+        check_field("along_axis_policy: few_min_rounds", few_min_rounds, 1);
+        check_field("along_axis_policy: thread_max_shares", thread_max_shares, 1);
     }
 };
 

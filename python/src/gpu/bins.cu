@@ -4,28 +4,37 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "python/src/bin_of.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/device_elements.cuh"
 #include "python/src/gpu/for_each.cuh"
+#include "python/src/gpu/send.hpp"
+#include "warpfold/gpu/core/stream_ordered_memory.hpp"
 #include "warpfold/histogram.cuh"
 
 namespace warpfold::python::on_gpu {
 
 namespace {
 
-// The edges are in device memory.
+// Edges of host memory, in device memory during a call.
 template <class E>
-struct between {
-    template <class S>
-    WARPFOLD_HD std::int64_t operator()(S sample) const {
-        const double width = static_cast<double>(edges[bins]) - static_cast<double>(edges[0]);
-        return bin_between(edges, bins, static_cast<double>(bins) / width, static_cast<E>(sample));
+class sent {
+public:
+    sent(const gpu& on, const array& edges)
+        : from_(edges.required<const E>(edges.type)),
+          bins_(edges.size() - 1),
+          there_(on.stream, edges.size() * sizeof(E)) {
+        send(on, from_, edges.size() * sizeof(E), there_.data());
     }
+    [[nodiscard]] const E* data() const { return static_cast<const E*>(there_.data()); }
+    [[nodiscard]] between<E> bin_of() const { return between<E>(from_, bins_).at(data()); }
 
-    const E* edges;
-    std::uint64_t bins;
+private:
+    const E* from_;
+    std::uint64_t bins_;
+    detail::stream_ordered_memory there_;
 };
 
 template <class T, class F>
@@ -52,7 +61,8 @@ void fill(const gpu& on, const array& samples, const F& bin_of, const array* wei
 
 template <class E>
 void fill_between(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums) {
-    const between<E> bin_of{edges.required<const E>(edges.type), sums.size()};
+    const sent<E> there(on, edges);
+    const between<E> bin_of = there.bin_of();
     if constexpr (std::is_same_v<E, double>) {
         if (const auto* const floats = samples.contiguous<const float>(element::float32); floats && !weights) {
             count(on, floats, samples.size(), bin_of, sums);
@@ -73,23 +83,33 @@ struct plain_elements {
     const E* data;
 };
 
+// Edges of host memory that travel with a launch, whose parameters have up to 4,096 bytes.
+template <class E>
+struct few_edges {
+    static constexpr std::size_t most = 3072 / sizeof(E);
+    __device__ const E& operator[](unsigned k) const { return of[k]; }
+
+    E of[most];
+};
+
 constexpr std::uint64_t most_edges = std::uint64_t{1} << 30;
 constexpr unsigned rank_threads = 256, samples_in_flight = 4; // of a thread
 constexpr std::size_t most_staged_bytes = 8192;               // of edges: more would cost occupancy
 
 // out[k] = rank_between(edges, count, less, samples[k]). Edges are staged in shared memory, if it was given. A thread searches
 // the ranks of several samples at once, by the same halves: `first_half` is the largest power of two up to `count`.
-template <class E, class Samples>
-__global__ void rank_kernel(std::uint64_t n, Samples samples, const E* edges, unsigned count, unsigned first_half,
-                            bool is_staged, bool less, std::int64_t* out) {
+template <class E, class Samples, class Edges>
+__global__ void rank_kernel(std::uint64_t n, Samples samples, const __grid_constant__ Edges edges, unsigned count,
+                            unsigned first_half, bool is_staged, bool less, std::int64_t* out) {
     extern __shared__ unsigned char room[];
+    const E* sorted = reinterpret_cast<const E*>(room);
     if (is_staged) {
-        E* const staged = reinterpret_cast<E*>(room);
         for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
-            staged[k] = edges[k];
+            reinterpret_cast<E*>(room)[k] = edges[k];
         }
         __syncthreads();
-        edges = staged;
+    } else if constexpr (std::is_pointer_v<Edges>) {
+        sorted = edges;
     }
     constexpr std::uint64_t tile = std::uint64_t{rank_threads} * samples_in_flight;
     for (std::uint64_t begin = blockIdx.x * tile; begin < n; begin += gridDim.x * tile) {
@@ -105,7 +125,7 @@ __global__ void rank_kernel(std::uint64_t n, Samples samples, const E* edges, un
 #pragma unroll
             for (unsigned j = 0; j < samples_in_flight; ++j) {
                 const unsigned next = rank[j] + half;
-                const E edge = edges[min(next, count) - 1];
+                const E edge = sorted[min(next, count) - 1];
                 rank[j] = next <= count && is_before(edge, x[j], less) ? next : rank[j];
             }
         }
@@ -119,8 +139,8 @@ __global__ void rank_kernel(std::uint64_t n, Samples samples, const E* edges, un
     }
 }
 
-template <class E, class Samples>
-void search(const gpu& on, std::uint64_t n, const Samples& samples, const E* edges, std::uint64_t count, bool less,
+template <class E, class Samples, class Edges>
+void search(const gpu& on, std::uint64_t n, const Samples& samples, const Edges& edges, std::uint64_t count, bool less,
             std::int64_t* out) {
     if (n == 0) {
         return;
@@ -132,7 +152,7 @@ void search(const gpu& on, std::uint64_t n, const Samples& samples, const E* edg
     const bool is_staged = bytes <= most_staged_bytes;
     const std::uint64_t tiles = (n - 1) / (std::uint64_t{rank_threads} * samples_in_flight) + 1;
     const std::uint64_t most = std::uint64_t{detail::device_attribute<cudaDevAttrMultiProcessorCount>()} * 8; // blocks
-    detail::pdl_launch({}, rank_kernel<E, Samples>, static_cast<unsigned>(std::min(tiles, most)), rank_threads,
+    detail::pdl_launch({}, rank_kernel<E, Samples, Edges>, static_cast<unsigned>(std::min(tiles, most)), rank_threads,
                        is_staged ? bytes : 0, on.stream, n, samples, edges, static_cast<unsigned>(count),
                        static_cast<unsigned>(std::bit_floor(count)), is_staged, less, out);
 }
@@ -142,7 +162,7 @@ struct appending {
     __device__ void operator()(std::uint64_t k) const {
         const std::int64_t place = out[k];
         out[k] =
-            place_in_grid(place, place < 0 ? -1 : bin_of(samples.load<E>(k)), static_cast<std::int64_t>(bin_of.bins));
+            place_in_grid(place, place < 0 ? -1 : bin_of(samples.load<E>(k)), static_cast<std::int64_t>(bin_of.bins()));
     }
 
     device_elements samples;
@@ -155,12 +175,20 @@ struct appending {
 void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out) {
     const auto by = [&](auto zero) {
         using E = decltype(zero);
-        const E* const sorted = edges.required<const E>(edges.type);
         auto* const to = out.required<std::int64_t>(element::int64);
-        if (const E* const plain = samples.contiguous<const E>(edges.type)) {
-            search<E>(on, samples.size(), plain_elements<E>{plain}, sorted, edges.size(), less, to);
+        const auto search_in = [&](const auto& sorted) {
+            if (const E* const plain = samples.contiguous<const E>(edges.type)) {
+                search<E>(on, samples.size(), plain_elements<E>{plain}, sorted, edges.size(), less, to);
+            } else {
+                search<E>(on, samples.size(), device_elements(samples), sorted, edges.size(), less, to);
+            }
+        };
+        if (edges.size() <= few_edges<E>::most) {
+            few_edges<E> few{};
+            std::copy_n(edges.required<const E>(edges.type), edges.size(), few.of);
+            search_in(few);
         } else {
-            search<E>(on, samples.size(), device_elements(samples), sorted, edges.size(), less, to);
+            search_in(sent<E>(on, edges).data());
         }
     };
     if (edges.type == element::float32) {
@@ -173,10 +201,9 @@ void ranks(const gpu& on, const array& samples, const array& edges, bool less, c
 void append_bins(const gpu& on, const array& samples, const array& edges, const array& out) {
     with_edge_type(edges, [&](auto zero) {
         using E = decltype(zero);
+        const sent<E> there(on, edges);
         for_each(on, samples.size(),
-                 appending<E>{device_elements(samples),
-                              {edges.required<const E>(edges.type), edges.size() - 1},
-                              out.required<std::int64_t>(element::int64)});
+                 appending<E>{device_elements(samples), there.bin_of(), out.required<std::int64_t>(element::int64)});
     });
 }
 

@@ -69,11 +69,10 @@ void exact_dot(const gpu& on, const array& a, const array& b, const array& out);
 void exact_moment(const gpu& on, moment which, const array& in, const array* imag, std::uint64_t less,
                   const array& out);
 
+// Edges are in host memory. They have the type that samples are compared in: int64, uint64 or float64; for ranks() also float32.
 // Sums of float64 weights are added in any order: their last bits may differ from run to run.
 void histogram(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums);
 void count_values(const gpu& on, const array& samples, const array* weights, const array& sums);
-
-// `edges` have the type that samples are compared in: int64, uint64, float32 or float64.
 void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out);
 void append_bins(const gpu& on, const array& samples, const array& edges, const array& out);
 

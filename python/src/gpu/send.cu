@@ -27,7 +27,7 @@ __global__ void unpack(const __grid_constant__ packet from, unsigned count, unsi
 } // namespace
 
 void send(const gpu& on, const void* values, std::size_t bytes, void* target) {
-    if (!is_captured(on.stream)) {
+    if (bytes > packet_bytes && !is_captured(on.stream)) {
         WARPFOLD_CHECK_CUDA(cudaMemcpyAsync(target, values, bytes, cudaMemcpyHostToDevice, on.stream));
         return;
     }

@@ -8,8 +8,8 @@
 
 namespace warpfold::python::on_gpu {
 
-// Enqueues a copy of values that the caller may change or free at once. Those that a graph captures travel as
-// parameters of kernels, as the copy would read the host's memory when the graph runs.
+// Enqueues a copy of values that the caller may change or free at once. Few values, and those that a graph captures, travel as
+// parameters of kernels: a copy takes longer, and in a graph reads the host's memory when the graph runs.
 void send(const gpu& on, const void* values, std::size_t bytes, void* target);
 
 } // namespace warpfold::python::on_gpu

@@ -8,7 +8,7 @@ import pytest
 
 import warpfold as wf
 from device_values import ByDLPack, DeviceValues
-from support import TYPES, assert_same, laid_out, outcome, tolerance_of
+from support import TYPES, assert_same, laid_out, near_edges, outcome, tolerance_of
 
 pytestmark = pytest.mark.skipif(os.environ.get("WARPFOLD_DEVICE") != "softgpu", reason="needs the software GPU")
 
@@ -132,6 +132,15 @@ def test_histograms_and_counts(dtype):
         values = DeviceValues(np.abs(samples.host) if dtype.kind == "i" else samples.host)
         assert_same(wf.bincount(values, minlength=5), np.bincount(values.host, minlength=5))
         assert_same(wf.bincount(values, weights), np.bincount(values.host, weights.host), 1e-12)
+
+
+def test_samples_at_edges():
+    for values, edges in near_edges():
+        on_device = DeviceValues(values)
+        assert_same(wf.histogram(on_device, edges)[0], np.histogram(values, edges)[0])
+        assert_same(wf.digitize(on_device, edges), np.digitize(values, edges))
+        points = on_device.view(lambda x: x[:, None])
+        assert_same(wf.histogramdd(points, [edges])[0], np.histogramdd(values[:, None], [edges])[0])
 
 
 def test_segments():

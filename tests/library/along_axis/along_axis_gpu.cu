@@ -77,6 +77,10 @@ void expect_as_on_host(const axis_case& one, const std::vector<T>& data, const C
 
 const auto same = [](const auto& a, const auto& b) { return tests::same_bits(a, b); };
 
+struct first_of_two {
+    __host__ __device__ float operator()(float a, float) const { return a; }
+};
+
 TEST(AlongAxis, SumsOfBytes) {
     workspace memory(along_axis_workspace(sizeof(std::uint64_t)));
     for (const axis_case& one : gpu_cases()) {
@@ -87,6 +91,42 @@ TEST(AlongAxis, SumsOfBytes) {
             },
             same, &memory);
     }
+    tests::expect_zero(memory);
+}
+
+// The results of no elements are the identity.
+TEST(AlongAxis, NoElements) {
+    for (const axis_case& one :
+         {make_axis_case({0, 17}, {0}), make_axis_case({17, 0}, {1}), make_axis_case({5, 0, 8}, {1}),
+          make_axis_case({0}, {0}), make_axis_case({7, 0, 64}, {1, 2}), make_axis_case({7, 64, 0}, {1, 2})}) {
+        for (const bool commutes : {true, false}) {
+            expect_as_on_host<float>(
+                one, tests::small_numbers<float>(one.room, 1),
+                [&](const auto& on, const auto& in, const axes& which, const auto& out) {
+                    if (commutes) {
+                        reduce_along(on, in, which, out);
+                    } else {
+                        reduce_along(on, in, which, out, first_of_two{}, 3.0f);
+                    }
+                },
+                same);
+        }
+    }
+}
+
+// 16 columns of a thread, whose values take 8 bytes each with a flag.
+TEST(AlongAxis, WorkspaceOfManyShares) {
+    constexpr std::uint64_t rows = 20000, columns = 512;
+    std::vector<std::uint8_t> data(rows * columns, 200), expected(columns);
+    for (std::uint64_t c = 0; c < columns; ++c) {
+        expected[c] = static_cast<std::uint8_t>(c % 199);
+        data[(c * 7919 % rows) * columns + c] = expected[c];
+    }
+    const on_device<std::uint8_t> in(data), out(columns);
+    workspace memory(along_axis_workspace(1));
+    reduce_along(gpu{nullptr, &memory}, strided_view<std::uint8_t>(in.data(), {rows, columns}), {0}, out.data(),
+                 minimum{});
+    EXPECT_EQ(out.read(), expected);
     tests::expect_zero(memory);
 }
 
@@ -286,15 +326,18 @@ TEST(AlongAxis, ShortRows) {
 // The same results with other launches.
 TEST(AlongAxis, Policies) {
     for (const axis_case& one : gpu_cases()) {
-        for (const unsigned blocks : {1u, 32u}) {
+        for (const bool are_few : {true, false}) {
             expect_as_on_host<std::uint64_t>(
                 one, tests::any_numbers<std::uint8_t>(one.room, 4),
                 [&](const auto& on, const auto& in, const axes& which, const auto& out) {
                     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(on)>, gpu>) {
-                        const tuning::along_axis_policy<> policy{.blocks_per_multiprocessor = blocks,
+                        const tuning::along_axis_policy<> policy{.blocks_per_multiprocessor = are_few ? 1u : 32u,
                                                                  .thread_min_elements = 1,
                                                                  .alone_elements = 1,
-                                                                 .block_row_min_vectors = 64};
+                                                                 .block_row_min_vectors = 64,
+                                                                 .few_min_rounds = are_few ? 1u : 1000000u,
+                                                                 .thread_max_shares = are_few ? 1u : 1000000u,
+                                                                 .by_sector_max_bytes = 1000};
                         reduce_along(on.with(policy), in, which, out);
                     } else {
                         reduce_along(on, in, which, out);

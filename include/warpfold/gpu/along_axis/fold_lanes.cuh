@@ -14,6 +14,7 @@
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/resident_blocks.cuh"
 #include "warpfold/gpu/core/thread_items.cuh"
+#include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
 
@@ -29,16 +30,28 @@ struct lanes_shape {
     bool by_vectors = false; // of scans: a thread's elements are loaded and stored together
 };
 
+// Blocks of a kernel. `Few` results: the blocks that share their elements are there at once, one on a multiprocessor.
+template <class Kernels, bool Few>
+struct axis_block {
+    static constexpr unsigned threads = Few ? Kernels::value.few_block_threads : Kernels::value.block_threads;
+    static constexpr unsigned loads = Few ? Kernels::value.few_loads_in_flight : Kernels::value.loads_in_flight;
+    static constexpr unsigned resident = Few ? 1 : Kernels::value.resident_blocks;
+};
+
 // Threads of a block for values of type A.
-template <class Kernels, class A>
-inline constexpr unsigned lanes_threads = sizeof(A) <= 128   ? Kernels::value.block_threads
+template <class Kernels, bool Few, class A>
+inline constexpr unsigned lanes_threads = sizeof(A) <= 128   ? axis_block<Kernels, Few>::threads
                                           : sizeof(A) <= 512 ? 64
                                                              : 32;
 
 // Of a multiprocessor, for which registers are left: the blocks of one launch are there at once. Larger values take
 // more registers.
-template <class Kernels, class A>
-inline constexpr unsigned lanes_resident_blocks = sizeof(A) <= 16 ? Kernels::value.resident_blocks : 1;
+template <class Kernels, bool Few, class A>
+inline constexpr unsigned lanes_resident_blocks = sizeof(A) <= 16 ? axis_block<Kernels, Few>::resident : 1;
+
+// Loads of a thread that are on their way together: as many bytes of single elements as of vectors.
+template <class Kernels, bool Few, unsigned Width, class T>
+inline constexpr unsigned lane_loads = axis_block<Kernels, Few>::loads*(Width == 1 && sizeof(T) <= 4 ? 4 : 1);
 
 // The sides of a block as a grid of threads, and a thread's place in it: x across results, y along elements.
 struct thread_place {
@@ -51,65 +64,86 @@ __device__ thread_place thread_place_of(const lanes_shape& shape) {
                              : thread_place{across, along, k & (across - 1), k >> shape.log_across};
 }
 
-// Elements k, k + step, ... before `end` of `Width` results, into `mine`. `place` gives where an element is.
-template <class Kernels, class A, unsigned Width, class T, class Map, class Op, class Place>
+// Elements k, k + step, ... before `end` of `Width` results, into `mine`. `place` gives where an element is. The rest that gives no
+// whole round is one round more where registers are left for it.
+template <bool Few, unsigned Loads, class A, unsigned Width, class T, class Map, class Op, class Place>
 __device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std::uint64_t end, std::uint64_t step,
                           const Map& map, const Op& op, const Place& place) {
-    constexpr unsigned loads = Kernels::value.loads_in_flight;
-    const auto load = [&](T(&items)[Width], const axis_place& at) {
-        if constexpr (Width == 1) {
-            items[0] = from[at.in];
-        } else {
-            load_items(from + at.in, items);
-        }
-    };
-    const auto take = [&](const T(&items)[Width], const axis_place& at) {
+    const auto take_round = [&](auto of_round, const auto& is_there) {
+        constexpr unsigned count = decltype(of_round)::value;
+        T items[count][Width];
+        axis_place at[count];
 #pragma unroll
-        for (unsigned j = 0; j < Width; ++j) {
-            mine[j] = op(mine[j], static_cast<A>(detail::mapped(map, items[j], static_cast<std::uint64_t>(at.role))));
+        for (unsigned i = 0; i < count; ++i) {
+            if (is_there(i)) {
+                at[i] = place(k + i * step);
+                if constexpr (Width == 1) {
+                    items[i][0] = from[at[i].in];
+                } else {
+                    load_items(from + at[i].in, items[i]);
+                }
+            }
+        }
+#pragma unroll
+        for (unsigned i = 0; i < count; ++i) {
+#pragma unroll
+            for (unsigned j = 0; is_there(i) && j < Width; ++j) {
+                mine[j] = op(mine[j],
+                             static_cast<A>(detail::mapped(map, items[i][j], static_cast<std::uint64_t>(at[i].role))));
+            }
         }
     };
     const auto take_rounds = [&](auto of_round) {
         constexpr unsigned count = decltype(of_round)::value;
         for (; k + (count - 1) * step < end; k += count * step) {
-            T items[count][Width];
-            axis_place at[count];
-#pragma unroll
-            for (unsigned i = 0; i < count; ++i) {
-                at[i] = place(k + i * step);
-                load(items[i], at[i]);
-            }
-#pragma unroll
-            for (unsigned i = 0; i < count; ++i) {
-                take(items[i], at[i]);
-            }
+            take_round(of_round, [](unsigned) { return true; });
         }
     };
-    if constexpr (Width == 1 && sizeof(T) <= 4) { // as many bytes in flight as with vectors
-        take_rounds(std::integral_constant<unsigned, 4 * loads>{});
+    using whole = std::integral_constant<unsigned, Loads>;
+    take_rounds(whole{});
+    if constexpr (Few) {
+        if (k < end) {
+            take_round(whole{}, [&](unsigned i) { return k + i * step < end; });
+        }
+    } else {
+        if constexpr (Loads > 4) {
+            take_rounds(std::integral_constant<unsigned, Loads / 4>{});
+        }
+        take_rounds(std::integral_constant<unsigned, 1>{});
     }
-    take_rounds(std::integral_constant<unsigned, loads>{});
-    take_rounds(std::integral_constant<unsigned, 1>{});
 }
 
-// The values of a block's threads along elements, into those of y = 0. Neighbours first, so that the order of the
-// elements is kept.
+// The values of a block's threads along elements, into those of y = 0: of a warp first, then of the warps. Neighbours come
+// first, so that the order of the elements is kept.
 template <class A, unsigned Width, class Op>
-__device__ void fold_along(A (&mine)[Width], A* shared, const thread_place& at, const Op& op) {
-    const unsigned slot = (at.y * at.across + at.x) * Width;
-    for (unsigned distance = 1; distance < at.along; distance *= 2) {
-        if ((at.y & distance) != 0 && (at.y & (distance - 1)) == 0) {
+__device__ void fold_along(A (&mine)[Width], A* shared, const thread_place& at, bool along_first, const Op& op) {
+    const unsigned apart = along_first ? 1 : at.across; // lanes between neighbours
+    const unsigned of_warp = min(at.along, max(warp::lanes / apart, 1u));
+    for (unsigned distance = 1; distance < of_warp; distance *= 2) {
 #pragma unroll
-            for (unsigned j = 0; j < Width; ++j) {
-                shared[slot + j] = mine[j];
+        for (A& one : mine) {
+            const A other = warp::shuffle_down(one, distance * apart);
+            if ((at.y & (2 * distance - 1)) == 0) {
+                one = op(one, other);
             }
         }
-        __syncthreads();
-        if ((at.y & (2 * distance - 1)) == 0) {
+    }
+    const unsigned warps = at.along / of_warp;
+    if (warps == 1) {
+        return;
+    }
+    const auto place = [&](unsigned of) { return shared + (of * at.across + at.x) * Width; };
+    if ((at.y & (of_warp - 1)) == 0) {
 #pragma unroll
-            for (unsigned j = 0; j < Width; ++j) {
-                mine[j] = op(mine[j], shared[slot + distance * at.across * Width + j]);
-            }
+        for (unsigned j = 0; j < Width; ++j) {
+            place(at.y / of_warp)[j] = mine[j];
+        }
+    }
+    __syncthreads();
+    for (unsigned k = 1; at.y == 0 && k < warps; ++k) {
+#pragma unroll
+        for (unsigned j = 0; j < Width; ++j) {
+            mine[j] = op(mine[j], place(k)[j]);
         }
     }
 }
@@ -140,14 +174,15 @@ __device__ void take_shares(A (&mine)[Width], flagged_slot<A>* slots, std::uint6
     }
 }
 
-// Writes results to `out`. If blocks share the elements of a result, their values pass through slots[share * results
-// + result], and the block of the last share folds them; for scans, `totals` gets the values of all shares instead.
-template <class Kernels, class A, unsigned Width, class T, class R, class Map, class Op, class Result>
-__global__ void __launch_bounds__(lanes_threads<Kernels, A>,
-                                  bounded_blocks_v<lanes_threads<Kernels, A>, lanes_resident_blocks<Kernels, A>>)
+// Writes results to `out`. If blocks share the elements of few results, their values pass through slots[share * results
+// + result], and the block of the last share folds them. For scans, `totals` gets the values of all shares instead.
+template <class Kernels, bool Few, class A, unsigned Width, class T, class R, class Map, class Op, class Result>
+__global__ void
+__launch_bounds__(lanes_threads<Kernels, Few, A>,
+                  bounded_blocks_v<lanes_threads<Kernels, Few, A>, lanes_resident_blocks<Kernels, Few, A>>)
     fold_lanes_kernel(const T* in, R* out, A* totals, flagged_slot<A>* slots, axis_indices kept, axis_indices reduced,
                       lanes_shape shape, Map map, Op op, Result result) {
-    constexpr unsigned threads = lanes_threads<Kernels, A>;
+    constexpr unsigned threads = lanes_threads<Kernels, Few, A>;
     __shared__ alignas(A) unsigned char room[threads * Width * sizeof(A)];
     auto* const shared = reinterpret_cast<A*>(room);
 
@@ -179,44 +214,48 @@ __global__ void __launch_bounds__(lanes_threads<Kernels, A>,
                 step = 1;
             }
             if (reduced.count <= 1) {
-                fold_lane<Kernels>(mine, from + reduced.in_begin, k, last, step, map, op, [&](std::uint64_t element) {
-                    const auto n = static_cast<std::int64_t>(element);
-                    return axis_place{n * reduced.in[0], reduced.role_begin + n * reduced.role[0]};
-                });
+                fold_lane<Few, lane_loads<Kernels, Few, Width, T>>(
+                    mine, from + reduced.in_begin, k, last, step, map, op, [&](std::uint64_t element) {
+                        const auto n = static_cast<std::int64_t>(element);
+                        return axis_place{n * reduced.in[0], reduced.role_begin + n * reduced.role[0]};
+                    });
             } else {
-                fold_lane<Kernels>(mine, from, k, last, step, map, op,
-                                   [&](std::uint64_t element) { return reduced.at(element); });
+                // Finding places takes more time than loads, and much code for each.
+                fold_lane<false, lane_loads<Kernels, false, Width, T>>(
+                    mine, from, k, last, step, map, op, [&](std::uint64_t element) { return reduced.at(element); });
             }
         }
-        fold_along(mine, shared, at, op);
-        const bool is_result = y == 0 && first < shape.results;
-        if (slots != nullptr) {
-            if (is_result) {
+        fold_along(mine, shared, at, shape.along_first, op);
+        bool is_result = y == 0 && first < shape.results;
+        if constexpr (Few) {
+            if (shape.splits != 1) {
+                if (is_result) {
 #pragma unroll
-                for (unsigned j = 0; j < Width; ++j) {
-                    detail::publish(&slots[split * shape.results + first + j], mine[j]);
+                    for (unsigned j = 0; j < Width; ++j) {
+                        detail::publish(&slots[split * shape.results + first + j], mine[j]);
+                    }
+                }
+                __syncthreads();
+                is_result = is_result && split + 1 == shape.splits;
+                if (split + 1 == shape.splits) {
+                    // Blocks start in the order of their index: those of the other shares have started, and none waits for another.
+#pragma unroll
+                    for (A& one : mine) {
+                        one = Op::template identity<A>();
+                    }
+                    if (first < shape.results) {
+                        const unsigned each = (shape.splits + along - 1) / along;
+                        take_shares(mine, slots + first, shape.results, min(y * each, shape.splits),
+                                    min((y + 1) * each, shape.splits), op);
+                    }
+                    fold_along(mine, shared, at, shape.along_first, op);
                 }
             }
-            __syncthreads();
         }
-        const bool is_last = split + 1 == shape.splits;
-        if (slots != nullptr && is_last) {
-            // Blocks start in the order of their index: those of the other shares have started, and none waits for another.
-#pragma unroll
-            for (A& one : mine) {
-                one = Op::template identity<A>();
-            }
-            if (first < shape.results) {
-                const unsigned each = (shape.splits + along - 1) / along;
-                take_shares(mine, slots + first, shape.results, min(y * each, shape.splits),
-                            min((y + 1) * each, shape.splits), op);
-            }
-            fold_along(mine, shared, at, op);
-        }
-        if (is_result && (slots == nullptr || is_last)) {
+        if (is_result) {
 #pragma unroll
             for (unsigned j = 0; j < Width; ++j) {
-                if (totals != nullptr) {
+                if (!Few && totals != nullptr) {
                     totals[split * shape.results + first + j] = mine[j];
                 } else {
                     out[to.role + static_cast<std::int64_t>(j) * kept.role[0]] = result(mine[j]);

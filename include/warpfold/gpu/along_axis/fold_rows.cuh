@@ -8,6 +8,7 @@
 #include "warpfold/block/reduce.cuh"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/gpu/along_axis/axis_indices.cuh"
+#include "warpfold/gpu/along_axis/fold_lanes.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/flagged_slot.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
@@ -30,19 +31,19 @@ struct rows_shape {
 };
 
 // Loads of a team, in the form that fold_by_team takes.
-template <class Kernels>
+template <class Kernels, bool Few>
 struct row_loads {
     struct loads {
-        unsigned vector_loads_in_flight = Kernels::value.loads_in_flight;
+        unsigned vector_loads_in_flight = axis_block<Kernels, Few>::loads;
     };
     static constexpr loads value{};
 };
 
 // `rows`: the reduced dimensions but the innermost, whose elements have the indices 0, weight, 2 weight, ... of a
-// row. If teams share the pieces of a result, their values pass through slots[share * results + result], and the team
+// row. If teams share the pieces of few results, their values pass through slots[share * results + result], and the team
 // of the last share folds them.
-template <class Kernels, class A, class T, class R, class Map, class Op, class Result>
-__global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.resident_blocks)
+template <class Kernels, bool Few, class A, class T, class R, class Map, class Op, class Result>
+__global__ void __launch_bounds__(axis_block<Kernels, Few>::threads, axis_block<Kernels, Few>::resident)
     fold_rows_kernel(const T* in, R* out, flagged_slot<A>* slots, axis_indices kept, axis_indices rows,
                      std::uint64_t weight, rows_shape shape, Map map, Op op, Result result) {
     __shared__ block::reduce_storage<A> storage;
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
                 const axis_place at = rows.at(row);
                 const map_from_index<Map> indexed{map, static_cast<std::uint64_t>(at.role) + first * weight, weight};
                 mine = op(mine,
-                          fold_by_team<row_loads<Kernels>, A>(
+                          fold_by_team<row_loads<Kernels, Few>, A>(
                               in + to.in + at.in + first, 0, static_cast<unsigned>(min(shape.piece, shape.row - first)),
                               indexed, op, thread, team));
             }
@@ -85,16 +86,18 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
         };
         fold_team();
         const bool is_last = unit < units && split + 1 == shape.splits;
-        if (slots != nullptr) {
-            if (thread == 0 && unit < units) {
-                detail::publish(&slots[unit], mine);
+        if constexpr (Few) {
+            if (shape.splits != 1) {
+                if (thread == 0 && unit < units) {
+                    detail::publish(&slots[unit], mine);
+                }
+                // Blocks start in the order of their index: the teams of the other shares have started, and none waits for another.
+                mine = Op::template identity<A>();
+                for (unsigned share = thread; is_last && share < shape.splits; share += team) {
+                    mine = op(mine, detail::take_slot(&slots[share * shape.results + which]));
+                }
+                fold_team();
             }
-            // Blocks start in the order of their index: the teams of the other shares have started, and none waits for another.
-            mine = Op::template identity<A>();
-            for (unsigned share = thread; is_last && share < shape.splits; share += team) {
-                mine = op(mine, detail::take_slot(&slots[share * shape.results + which]));
-            }
-            fold_team();
         }
         if (thread == 0 && is_last) {
             out[to.role] = result(mine);

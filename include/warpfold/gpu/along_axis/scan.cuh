@@ -76,10 +76,10 @@ private:
                      const A& first, const Result& result, const char* call) {
         const call_device scope;
         const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
-        constexpr unsigned threads = lanes_threads<Kernels, A>;
+        constexpr unsigned threads = lanes_threads<Kernels, false, A>;
         const std::uint64_t blocks =
             std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
-        lanes_shape shape = shape_of_lanes<T>(policy, plan, 1, threads, blocks, true);
+        lanes_shape shape = shape_of_lanes<T>(policy, plan, 1, threads, blocks, lanes_use::scan);
         constexpr unsigned items = scan_lane_items<A>;
         shape.share = rounded_quotient(shape.share, items) * items;
         shape.splits = static_cast<unsigned>(rounded_quotient(shape.length, shape.share));
@@ -90,7 +90,7 @@ private:
         const std::uint64_t rows = plan.kept.size;
         const call_memory memory(on, rows * shape.splits * sizeof(A), 0, call, std::max<std::size_t>(alignof(A), 16));
         A* const totals = static_cast<A*>(memory.slots()); // zero again by the last launch
-        constexpr auto fold = &fold_lanes_kernel<Kernels, A, 1, T, A, Map, Op, identity_result>;
+        constexpr auto fold = &fold_lanes_kernel<Kernels, false, A, 1, T, A, Map, Op, identity_result>;
         pdl_launch(properties_of<fold>(), fold, grid_of_blocks(shape.tiles * shape.splits), threads, 0, on.stream, in,
                    static_cast<A*>(nullptr), totals, static_cast<flagged_slot<A>*>(nullptr), axis_indices(plan.kept),
                    axis_indices(plan.reduced), shape, map, op, identity_result{});
@@ -117,7 +117,7 @@ private:
                        const Map& map, const Op& op, const A& first, const Result& result) {
         constexpr auto kernel = &scan_lanes_kernel<Kernels, Inclusive, A, T, R, Map, Op, Result>;
         pdl_launch(properties_of<kernel>(), kernel, grid_of_blocks(shape.tiles * shape.splits),
-                   lanes_threads<Kernels, A>, 0, on.stream, in, out, starts, axis_indices(plan.kept),
+                   lanes_threads<Kernels, false, A>, 0, on.stream, in, out, starts, axis_indices(plan.kept),
                    axis_indices(plan.reduced), shape, map, op, first, result);
     }
 };

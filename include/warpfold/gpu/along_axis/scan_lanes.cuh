@@ -74,10 +74,10 @@ __device__ A scan_along(A mine, A& all, const Op& op, A* shared, unsigned slot, 
 // `axis`: the scanned dimension; its role is the place in `out`. Each share starts from starts[split * rows + row], which is
 // zero afterwards, or, if `starts` is null, from `initial`.
 template <class Kernels, bool Inclusive, class A, class T, class R, class Map, class Op, class Result>
-__global__ void __launch_bounds__(lanes_threads<Kernels, A>)
+__global__ void __launch_bounds__(lanes_threads<Kernels, false, A>)
     scan_lanes_kernel(const T* in, R* out, A* starts, axis_indices kept, axis_indices axis, lanes_shape shape, Map map,
                       Op op, A initial, Result result) {
-    constexpr unsigned threads = lanes_threads<Kernels, A>, items = scan_lane_items<A>;
+    constexpr unsigned threads = lanes_threads<Kernels, false, A>, items = scan_lane_items<A>;
     __shared__ alignas(A) unsigned char room[threads * sizeof(A)];
     auto* const shared = reinterpret_cast<A*>(room);
 

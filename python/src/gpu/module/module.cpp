@@ -190,11 +190,9 @@ void define_calls(nb::module_& m) {
 void define_bins(nb::module_& m) {
     m.def(
         "histogram",
-        [](const device_array& samples, const device_array& edges, const device_array* weights,
-           const device_array& sums) {
-            wg::run(samples.at, [&](const warpfold::gpu& on) {
-                wg::histogram(on, samples.of, edges.of, wg::of(weights), sums.of);
-            });
+        [](const device_array& samples, const array& edges, const device_array* weights, const device_array& sums) {
+            wg::run(samples.at,
+                    [&](const warpfold::gpu& on) { wg::histogram(on, samples.of, edges, wg::of(weights), sums.of); });
         },
         nb::arg("samples"), nb::arg("edges"), nb::arg("weights").none(), nb::arg("sums"));
     m.def(
@@ -206,14 +204,14 @@ void define_bins(nb::module_& m) {
         nb::arg("samples"), nb::arg("weights").none(), nb::arg("sums"));
     m.def(
         "ranks",
-        [](const device_array& samples, const device_array& edges, bool less, const device_array& out) {
-            wg::run(samples.at, [&](const warpfold::gpu& on) { wg::ranks(on, samples.of, edges.of, less, out.of); });
+        [](const device_array& samples, const array& edges, bool less, const device_array& out) {
+            wg::run(samples.at, [&](const warpfold::gpu& on) { wg::ranks(on, samples.of, edges, less, out.of); });
         },
         nb::arg("samples"), nb::arg("edges"), nb::arg("less"), nb::arg("out"));
     m.def(
         "append_bins",
-        [](const device_array& samples, const device_array& edges, const device_array& out) {
-            wg::run(samples.at, [&](const warpfold::gpu& on) { wg::append_bins(on, samples.of, edges.of, out.of); });
+        [](const device_array& samples, const array& edges, const device_array& out) {
+            wg::run(samples.at, [&](const warpfold::gpu& on) { wg::append_bins(on, samples.of, edges, out.of); });
         },
         nb::arg("samples"), nb::arg("edges"), nb::arg("out"));
 }

@@ -12,7 +12,6 @@
 #include "python/src/gpu/module/package.hpp"
 #include "python/src/gpu/send.hpp"
 #include "python/src/whole_functions.hpp"
-#include "warpfold/gpu/core/stream_ordered_memory.hpp"
 
 namespace warpfold::python::on_gpu {
 
@@ -77,22 +76,6 @@ private:
     const package* package_;
 };
 
-std::size_t bytes_of(const array& a) { return a.size() * static_cast<std::size_t>(size_of(a.type)); }
-
-// The elements of an array without gaps in host memory, in device memory during a call.
-class sent_array {
-public:
-    sent_array(const gpu& on, const array& from) : room_(on.stream, bytes_of(from)), elements_(from) {
-        elements_.data = static_cast<char*>(room_.data());
-        send(on, from.data, bytes_of(from), room_.data());
-    }
-    [[nodiscard]] const array& elements() const { return elements_; }
-
-private:
-    detail::stream_ordered_memory room_;
-    array elements_;
-};
-
 class whole_arrays {
 public:
     explicit whole_arrays(nb::object package) : engine_(std::move(package)), functions_(engine_) {}
@@ -102,21 +85,17 @@ public:
         return engine_.of().has(x) ? functions_.call(static_cast<whole>(which), x, axis) : nb::none();
     }
 
-    // As on_gpu::ranks(), for edges in host memory.
     [[nodiscard]] nb::object ranks(nb::handle x, const array& edges, bool less) const {
         const std::optional<device_array> in = read(x);
         if (!in) {
             return nb::none();
         }
         auto made = engine_.make(in->of.shape, element::int64, *in);
-        run(in->at, [&](const gpu& on) {
-            const sent_array there(on, edges);
-            on_gpu::ranks(on, in->of, there.elements(), less, made.second.of);
-        });
+        run(in->at, [&](const gpu& on) { on_gpu::ranks(on, in->of, edges, less, made.second.of); });
         return made.first;
     }
 
-    // Counts of samples between the edges in `compared`, and a new array of `edges`. Both are in host memory.
+    // Counts of samples between the edges in `compared`, and a new array of `edges`.
     [[nodiscard]] nb::object histogram(nb::handle x, const array& compared, const array& edges) const {
         const std::optional<device_array> in = read(x);
         if (!in) {
@@ -125,9 +104,8 @@ public:
         auto counts = engine_.make({static_cast<std::int64_t>(compared.size()) - 1}, element::int64, *in);
         auto bounds = engine_.make(edges.shape, edges.type, *in);
         run(in->at, [&](const gpu& on) {
-            const sent_array there(on, compared);
-            on_gpu::histogram(on, in->of, there.elements(), nullptr, counts.second.of);
-            send(on, edges.data, bytes_of(edges), bounds.second.of.data);
+            on_gpu::histogram(on, in->of, compared, nullptr, counts.second.of);
+            send(on, edges.data, edges.size() * static_cast<std::size_t>(size_of(edges.type)), bounds.second.of.data);
         });
         return nb::make_tuple(counts.first, bounds.first);
     }
