@@ -135,7 +135,11 @@ TEST_F(driver_test, libraries_and_their_kernels) {
     function* kernel = nullptr;
     function* same = nullptr;
     library* owner = nullptr;
-    ASSERT_EQ(cuLibraryGetKernel(&kernel, l, "_Z4fillPjj"), result::success);
+    driver_context* current = nullptr;
+    ASSERT_EQ(cuCtxPopCurrent_v2(&current), result::success); // libraries belong to no context
+    EXPECT_EQ(cuLibraryGetKernel(&kernel, l, "_Z4fillPjj"), result::success);
+    EXPECT_EQ(cuKernelGetFunction(&same, kernel), result::invalid_context);
+    ASSERT_EQ(cuCtxPushCurrent_v2(current), result::success);
     ASSERT_EQ(cuKernelGetFunction(&same, kernel), result::success);
     EXPECT_EQ(cuKernelGetLibrary(&owner, kernel), result::success);
     EXPECT_EQ(owner, l);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/driver/virtual_memory_api.hpp"
+#include "tests/runtime/api.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -57,12 +58,24 @@ TEST(context_test, pools_and_addresses_need_no_current_context) {
     EXPECT_EQ(cuMemAddressFree(at, 2 << 20), result::success);
 }
 
+TEST(context_test, the_number_of_devices_initialises) {
+    int count = 0;
+    ASSERT_EQ(cudaGetDeviceCount(&count), error::success);
+    EXPECT_EQ(count, 1);
+    int device = -1;
+    EXPECT_EQ(cuDeviceGet(&device, 0), result::success);
+    device_address p = 0;
+    EXPECT_EQ(cuMemAlloc_v2(&p, 4), result::invalid_context);
+}
+
 TEST(context_test, memory_needs_a_current_context) {
     ASSERT_EQ(cuInit(0), result::success);
     device_address p = 0;
     EXPECT_EQ(cuMemAlloc_v2(&p, 4), result::invalid_context);
     EXPECT_EQ(cuCtxSynchronize(), result::invalid_context);
     driver_context* c = nullptr;
+    int count = 0;
+    EXPECT_EQ(cudaGetDeviceCount(&count), error::success);
     EXPECT_EQ(cuCtxGetCurrent(&c), result::success);
     EXPECT_EQ(c, nullptr);
     EXPECT_EQ(cuDevicePrimaryCtxRetain(&c, 1), static_cast<result>(101));

@@ -28,6 +28,9 @@ result cuMemcpyPeer(device_address to, driver_context* to_context, device_addres
 result cuStreamGetCtx(stream* s, driver_context** out);
 result cuLibraryGetManaged(device_address* at, std::size_t* bytes, library* l, const char* name);
 result cuLibraryGetGlobal(device_address* at, std::size_t* bytes, library* l, const char* name);
+result cuGraphCreate(graph** out, unsigned flags);
+result cuGraphAddKernelNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count,
+                            const kernel_parameters* p);
 
 } // extern "C"
 
@@ -219,6 +222,39 @@ TEST_F(driver_devices_test, a_module_belongs_to_the_device_it_was_loaded_on) {
     ASSERT_EQ(cuCtxSetCurrent(primary_[0]), result::success);
     EXPECT_EQ(cuLaunchKernel(fill, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr), result::success);
     EXPECT_EQ(cuModuleUnload(module), result::success);
+}
+
+// With device 0 current: the graph's.
+TEST_F(driver_devices_test, a_graphs_kernel_nodes_run_on_the_devices_of_their_modules) {
+    graph* g = nullptr;
+    device_address words[2] = {};
+    function* kernels[2] = {};
+    for (const int device : {1, 0}) {
+        words[device] = allocate(device);
+        library* module = nullptr;
+        ASSERT_EQ(cuModuleLoadData(&module, std::string(sample_ptx).c_str()), result::success);
+        ASSERT_EQ(cuModuleGetFunction(&kernels[device], module, "_Z4fillPjj"), result::success);
+        ASSERT_EQ(cuCtxSynchronize(), result::success);
+    }
+    ASSERT_EQ(cuGraphCreate(&g, 0), result::success);
+    for (const std::uint32_t device : {0u, 1u}) {
+        std::uint32_t value = 10 + device;
+        void* arguments[] = {&words[device], &value};
+        const kernel_parameters p{kernels[device], {1, 1, 1}, {32, 1, 1}, 0, arguments, nullptr};
+        graph_node* node = nullptr;
+        ASSERT_EQ(cuGraphAddKernelNode(&node, g, nullptr, 0, &p), result::success);
+    }
+    executable_graph* e = nullptr;
+    ASSERT_EQ(cuGraphInstantiateWithFlags(&e, g, 0), result::success);
+    ASSERT_EQ(cuGraphLaunch(e, nullptr), result::success);
+    ASSERT_EQ(cuCtxSynchronize(), result::success);
+    for (const std::uint32_t device : {0u, 1u}) {
+        std::uint32_t word = 0;
+        ASSERT_EQ(cuMemcpyDtoH_v2(&word, words[device], sizeof word), result::success);
+        EXPECT_EQ(word, 10 + device);
+    }
+    EXPECT_EQ(cuGraphExecDestroy(e), result::success);
+    EXPECT_EQ(cuGraphDestroy(g), result::success);
 }
 
 TEST_F(driver_devices_test, a_librarys_managed_variable_is_one_for_all_devices) {

@@ -21,6 +21,11 @@ result cuGraphAddKernelNode_v2(graph_node** out, graph* in, graph_node* const* b
 result cuGraphKernelNodeGetParams_v2(graph_node* n, driver_kernel_parameters* p);
 result cuGraphKernelNodeSetParams_v2(graph_node* n, const driver_kernel_parameters* p);
 result cuGraphExecKernelNodeSetParams_v2(executable_graph* e, graph_node* n, const driver_kernel_parameters* p);
+result cuGraphAddKernelNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count,
+                            const kernel_parameters* p);
+result cuGraphKernelNodeGetParams(graph_node* n, kernel_parameters* p);
+result cuGraphKernelNodeSetParams(graph_node* n, const kernel_parameters* p);
+result cuGraphExecKernelNodeSetParams(executable_graph* e, graph_node* n, const kernel_parameters* p);
 result cuGraphKernelNodeSetAttribute(graph_node* n, launch_attribute_id which, const launch_attribute_value* value);
 result cuGraphKernelNodeGetAttribute(graph_node* n, launch_attribute_id which, launch_attribute_value* value);
 result cuGraphKernelNodeCopyAttributes(graph_node* to, graph_node* from);
@@ -111,6 +116,13 @@ protected:
         return words_[place];
     }
 
+    // Of a graph that copies nothing to words_.
+    std::uint32_t launched_word(executable_graph* e) {
+        EXPECT_EQ(cuGraphLaunch(e, nullptr), result::success);
+        EXPECT_EQ(cuMemcpyDtoH_v2(words_, memory_, sizeof words_), result::success);
+        return words_[0];
+    }
+
     function* fill_ = nullptr;
     device_address memory_ = 0;
     graph* graph_ = nullptr;
@@ -160,6 +172,27 @@ TEST_F(driver_graph_test, kernel_and_copy_nodes_and_their_parameters) {
     ASSERT_EQ(cuGraphMemcpyNodeSetParams(copies, &c), result::success);
     EXPECT_EQ(cuGraphMemcpyNodeSetParams(fills, &c), result::invalid_value);
     EXPECT_EQ(cuGraphAddKernelNode_v2(&fills, graph_, nullptr, 0, nullptr), result::invalid_value);
+}
+
+// As before CUDA 12, by the names without a suffix.
+TEST_F(driver_graph_test, old_forms_of_kernel_nodes) {
+    graph_node* fills = nullptr;
+    std::uint32_t value = 5;
+    const kernel_parameters p = filling(value).same;
+    ASSERT_EQ(cuGraphAddKernelNode(&fills, graph_, nullptr, 0, &p), result::success);
+    executable_graph* const e = instantiated();
+    EXPECT_EQ(launched_word(e), 5u);
+    kernel_parameters said{};
+    ASSERT_EQ(cuGraphKernelNodeGetParams(fills, &said), result::success);
+    EXPECT_EQ(said.function, fill_);
+    EXPECT_EQ(said.grid.x, p.grid.x);
+    EXPECT_EQ(cuGraphKernelNodeGetParams(fills, nullptr), result::invalid_value);
+    value = 20;
+    const kernel_parameters other = filling(value).same;
+    ASSERT_EQ(cuGraphExecKernelNodeSetParams(e, fills, &other), result::success);
+    EXPECT_EQ(launched_word(e), 20u);
+    ASSERT_EQ(cuGraphKernelNodeSetParams(fills, &other), result::success);
+    EXPECT_EQ(launched_word(instantiated()), 20u);
 }
 
 TEST_F(driver_graph_test, fills_host_functions_and_disabled_nodes) {

@@ -291,7 +291,7 @@ class stand_in {
 public:
     explicit stand_in(std::vector<const char*> options) {
         EXPECT_NE(linker_, nullptr) << ::dlerror();
-        EXPECT_EQ(call("nvJitLinkCreate", &session_, static_cast<std::uint32_t>(options.size()), options.data()), 0);
+        EXPECT_EQ(create(&session_, std::move(options)), 0);
     }
     ~stand_in() {
         EXPECT_EQ(call("nvJitLinkDestroy", &session_), 0);
@@ -300,6 +300,9 @@ public:
     stand_in(const stand_in&) = delete;
     stand_in& operator=(const stand_in&) = delete;
 
+    int create(link_session** out, std::vector<const char*> options) {
+        return call("nvJitLinkCreate", out, static_cast<std::uint32_t>(options.size()), options.data());
+    }
     int add(int kind, const std::string& unit) {
         return call("__nvJitLinkAddData_13_0", session_, kind, static_cast<const void*>(unit.data()), unit.size(), "u");
     }
@@ -341,6 +344,8 @@ TEST_F(link_test, two_units_by_the_stand_in) {
 
 TEST_F(link_test, what_the_stand_in_refuses) {
     stand_in s({"-arch=sm_90"});
+    link_session* none = nullptr;
+    EXPECT_EQ(s.create(&none, {"-lto", "-arch=99"}), 1); // NVJITLINK_ERROR_UNRECOGNIZED_OPTION
     EXPECT_NE(s.complete(), 0);
     EXPECT_NE(s.log().find("nothing to link"), std::string::npos) << s.log();
     EXPECT_NE(s.add(linker_machine_code, "x"), 0);

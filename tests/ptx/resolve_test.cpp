@@ -86,6 +86,25 @@ TEST(names, of_every_kind) {
     EXPECT_EQ(f.instructions.at(6).operands.at(1).refers_to, symbol_kind::table);
 }
 
+TEST(names, elements_of_arrays) {
+    const module m = parse(
+        test::in_module(".global .v2 .f32 g[4]; .func f() { .shared .b16 s[8]; .reg .b64 %d;\n"
+                        "mov.b64 %d, s[0]; mov.b64 %d, s[1+2]; mov.b64 %d, g[3]+4; ld.global.b64 %d, [g[1]]; ret; }"));
+    const function& f = m.functions.at(0);
+    std::vector<std::int64_t> offsets;
+    for (std::size_t i = 0; i < 4; ++i) {
+        const operand& o = f.instructions.at(i).operands.at(1);
+        EXPECT_EQ(o.refers_to, i < 2 ? symbol_kind::local : symbol_kind::variable);
+        offsets.push_back(o.offset);
+    }
+    EXPECT_EQ(offsets, (std::vector<std::int64_t>{0, 6, 28, 8}));
+    for (const char* const wrong : {".shared .b16 s; mov.b64 %d, s[0];", ".shared .b16 s[2][2]; mov.b64 %d, s[1];",
+                                    "L: mov.b64 %d, L[0];", ".shared .b16 s[2]; mov.b64 %d, s[%d];"}) {
+        EXPECT_THROW((void)parse(test::in_module(std::string(".func f() { .reg .b64 %d; ") + wrong + " ret; }")),
+                     error);
+    }
+}
+
 TEST(names, a_function_is_its_definition) {
     const module m = parse(test::in_module(".func f(); .func g() { call f; } .func f() { ret; }"));
     EXPECT_EQ(m.functions.at(1).instructions.at(0).operands.at(0).target, 2u);

@@ -60,3 +60,8 @@ ENVIRONMENTS = {
     "torch": Environment("torch", "python3.8", "for which the only wheels with PTX are", "2 GB"),
     "triton_core": Environment("triton_core", sys.executable, "of 3.9 to 3.12", "6 GB"),
 }
+# Of tests that belong to another release than the small program's; by stack.
+TESTS = {
+    "tinygrad": Environment("tinygrad_tests", sys.executable, "of 3.11 or 3.12", "5 GB"),
+    "cuda_core": Environment("cuda_core_tests", sys.executable, "of 3.10 to 3.14", "500 MB"),
+}

@@ -14,6 +14,7 @@ import unittest.mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import large_stacks
 import pytest_cases
+import released_tests
 import stacks
 import stacks_page
 
@@ -235,6 +236,54 @@ class Stacks(unittest.TestCase):
             self.assertIn("at most 60 or 300 seconds a module", page.read_text())
             run([module("a.two", 0)], "--only", "two", "--limit", "300")
             self.assertIn("not over after 300 seconds", page.read_text())
+
+
+class ReleasedTests(unittest.TestCase):
+    def run_suite(self, suite, only, *files):
+        """What the suite runs of a checkout with these files: names, paths in the checkout, environments."""
+        ran = []
+        with tempfile.TemporaryDirectory() as folder:
+            for file in files:
+                place = pathlib.Path(folder, file)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.touch()
+            environment = unittest.mock.Mock(python=pathlib.Path(sys.executable))
+            with unittest.mock.patch.dict(os.environ, WARPFOLD_SUITES=folder, CUDA_HOME="/cuda"), \
+                    unittest.mock.patch.dict(released_tests.TESTS, tinygrad=environment, cuda_core=environment), \
+                    unittest.mock.patch.object(released_tests, "tinygrads_libraries", lambda *_: {"CUDA_PATH": "/libraries"}):
+                suite(lambda name, file, limit, options=(), python=None, **more: ran.append((name, str(file.relative_to(folder)), more)),
+                      60, only)
+            environment.fetch.assert_called_once_with()
+        return ran
+
+    def test_tinygrad_by_both_renderers(self):
+        files = ("tinygrad/test/test_a.py", "tinygrad/test/test_b.py", "tinygrad/test/helpers.py")
+        ran = self.run_suite(released_tests.tinygrad_suite, None, *files)
+        self.assertEqual([(name, file) for name, file, _ in ran],
+                         [(f"{way}.test_{letter}", f"tinygrad/test/test_{letter}.py") for way in ("cuda", "ptx") for letter in "ab"])
+        self.assertEqual([more.get("CUDA_PTX") for _, _, more in ran], [None, None, "1", "1"])
+        self.assertTrue(all(more["CUDA_PATH"] == "/libraries" and more["PYTHONPATH"].endswith("/tinygrad") for _, _, more in ran))
+        self.assertEqual([name for name, *_ in self.run_suite(released_tests.tinygrad_suite, r"ptx\..*b$", *files)], ["ptx.test_b"])
+
+    def test_cuda_core_without_cython_and_examples(self):
+        files = [f"cuda-python/cuda_core/tests/{name}.py" for name in ("test_a", "graph/test_b", "cython/test_c", "example_tests/test_d")]
+        ran = self.run_suite(released_tests.cuda_core_suite, None, *files)
+        self.assertEqual([name for name, *_ in ran], ["tests.graph.test_b", "tests.test_a"])
+        self.assertEqual([more for *_, more in ran], [{"CUDA_PATH": "/cuda"}] * 2)
+
+    def test_without_a_checkout(self):
+        with self.assertRaisesRegex(ValueError, "WARPFOLD_SUITES has no folder 'tinygrad'"):
+            self.run_suite(released_tests.tinygrad_suite, None)
+
+    def test_a_suite_that_is_not_to_be_had(self):
+        def suite(*_):
+            raise ValueError("no network")
+
+        with unittest.mock.patch.multiple(stacks, is_installed=lambda name: True, SUITES={"tinygrad": suite},
+                                          smoke=lambda name: {"versions": "1", "passes": True, "seconds": 1}), \
+                unittest.mock.patch("sys.argv", ["", "tinygrad"]), contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(stacks.main(), 1)
+        self.assertIn("tinygrad: no network", said.getvalue())
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/code/used_bytes.hpp"
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/module/kernel.hpp"
@@ -133,6 +134,16 @@ bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes, boo
     host->known[host->known_next] = {found->base, found->bytes};
     host->known_next = (host->known_next + 1) % static_cast<unsigned>(host->known.size());
     return true;
+}
+
+bool uses_allocated_bytes(const warp* w, const instruction* i, std::uint64_t at) {
+    const auto masks = used_bytes_of(*frame_of(w->frame)->code->source);
+    const auto found = masks.find(i->source);
+    if (found == masks.end()) {
+        return false;
+    }
+    const auto first = static_cast<unsigned>(std::countr_zero(found->second));
+    return look_up_allocation(w->host, at + first, std::bit_width(found->second) - first, false);
 }
 
 const instruction* raise(warp* w, const instruction* i, fault_kind kind, const char* what, lane_mask by) {

@@ -25,4 +25,7 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
 // the allocation.
 bool look_up_allocation(worker* host, std::uint64_t at, std::uint64_t bytes, bool writes);
 
+// Whether those bytes of a load at `at` that the compiler says are used are in one allocation. false where it says nothing.
+bool uses_allocated_bytes(const warp* w, const instruction* i, std::uint64_t at);
+
 } // namespace softgpu::machine

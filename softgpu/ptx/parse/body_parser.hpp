@@ -49,6 +49,7 @@ private:
     operand parse_operand(unsigned depth);
     operand parse_single_operand(unsigned depth);
     operand parse_named_operand();
+    std::int64_t parse_element(const token& name);
     operand parse_address(unsigned depth);
     void parse_list(operand& o, char close, unsigned depth);
     void parse_component(operand& o, const token& name);

@@ -170,9 +170,24 @@ operand body_parser::parse_named_operand() {
     }
     o.kind = operand_kind::symbol;
     o.name = name.text;
-    o.offset = parse_offset(in_);
+    o.offset = (in_.at('[') ? parse_element(name) : 0) + parse_offset(in_);
     has_symbol_ = true;
     return o;
+}
+
+// The place of an array's element: 6 for [3] behind the name of an array of .b16.
+std::int64_t body_parser::parse_element(const token& name) {
+    const entity e = resolve(name.text, scopes_.current(), name.where);
+    const variable* const v = e.kind == symbol_kind::local      ? &f_.variables[e.index]
+                              : e.kind == symbol_kind::variable ? &owner_.variables[e.index]
+                                                                : nullptr;
+    if (v == nullptr || !v->is_array || v->dimensions.size() > 1) {
+        throw error(name.where, "'" + std::string(name.text) + "' is no array of one dimension");
+    }
+    in_.next();
+    const std::uint64_t number = parse_integer_constant(in_, "the number of an element").bits;
+    in_.expect(']', "behind the number of an element");
+    return static_cast<std::int64_t>(number * v->vector * bytes_of(v->type));
 }
 
 void body_parser::parse_component(operand& o, const token& name) {

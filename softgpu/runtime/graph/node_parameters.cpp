@@ -49,14 +49,20 @@ bool same_side(context& gpu, const void* a, const void* b) {
 
 } // namespace
 
+context& home_of_kernel(context& gpu, const void* function) {
+    const int only = function_of(function).only_on;
+    return only < 0 ? gpu : gpu.group().at(only);
+}
+
 graph_kernel kernel_work_of(context& gpu, const kernel_parameters& p) {
+    context& home = home_of_kernel(gpu, p.function);
     auto work = std::make_shared<kernel_work>();
     work->what = &function_of(p.function);
     work->grid = p.grid;
     work->block = p.block;
     work->dynamic_shared_bytes = p.dynamic_shared_bytes;
-    require_launchable(gpu, *work);
-    apply_limits(gpu, *work);
+    require_launchable(home, *work);
+    apply_limits(home, *work);
     const machine::kernel_facts& facts = *work->image.facts;
     require(p.arguments == nullptr || p.extra == nullptr);
     work->parameters = p.extra != nullptr ? packed_by_caller(facts, p.extra) : pack_arguments(facts, p.arguments);

@@ -7,6 +7,8 @@
 namespace softgpu::runtime {
 
 graph_kernel kernel_work_of(context& gpu, const kernel_parameters& p);
+// The device on which the node runs: that of the kernel's module, or `gpu` for a kernel that is loaded on all devices.
+context& home_of_kernel(context& gpu, const void* function);
 copy_work copy_work_of(context& gpu, const copy_3d& p);
 fill_work fill_work_of(context& gpu, const fill_parameters& p);
 host_work host_work_of(const host_parameters& p);

@@ -22,7 +22,7 @@ namespace softgpu::runtime {
 namespace {
 
 // nvJitLinkResult
-enum class link_result : int { success = 0, invalid_input = 3, internal = 6 };
+enum class link_result : int { success = 0, unrecognized_option = 1, invalid_input = 3, internal = 6 };
 
 // nvJitLinkInputType
 enum class link_input : int { none = 0, machine_code = 1, ptx = 2, lto = 3, fat_binary = 4 };
@@ -84,6 +84,14 @@ link_result give(const std::string& text, void* out) {
     return link_result::success;
 }
 
+// Of -arch=: sm_90, compute_90 or lto_90. true for every other option.
+bool names_architecture(std::string_view option) {
+    constexpr std::string_view which = "-arch=";
+    const std::string_view name = option.substr(std::min(option.size(), which.size()));
+    return !option.starts_with(which) || name.starts_with("sm_") || name.starts_with("compute_") ||
+           name.starts_with("lto_");
+}
+
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -91,6 +99,9 @@ extern "C" {
 
 // Other options are for a compiler: that of LTO-IR.
 link_result nvJitLinkCreate(link_session** out, std::uint32_t count, const char** options) {
+    if (!std::all_of(options, options + count, [](std::string_view option) { return names_architecture(option); })) {
+        return link_result::unrecognized_option;
+    }
     *out = new (std::nothrow) link_session;
     for (std::uint32_t i = 0; *out != nullptr && i < count; ++i) {
         constexpr std::string_view limit = "-maxrregcount=";

@@ -3,7 +3,8 @@
 // before the program's constructors run. It finds the runtime's functions in the symbol tables of the program and of the
 // libraries that are loaded with it or later, and writes a jump to the same function of our libcudart at the start of each.
 // NVIDIA's runtime then never runs. In a stripped file the functions are found by their code. A static cuBLAS leads to our
-// cuBLAS, and the shared runtime of CUDA 10, which packages bring under a name of their own, to our runtime.
+// cuBLAS, and the shared runtime of CUDA 10, which packages bring under a name of their own, to our runtime. NVRTC gives PTX
+// where machine code is asked for.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -98,7 +99,7 @@ void* our_library(const char* name, const char* path, const char* what) {
 
 void explain(const char* path, unsigned redirected, const char* what, const char* name) {
     if (std::getenv("SOFTGPU_EXPLAIN") != nullptr) {
-        std::fprintf(stderr, "softgpu: %s: %u functions of its %s lead to our %s\n", path, redirected, what, name);
+        std::fprintf(stderr, "softgpu: %s: %u functions of its %s lead to %s\n", path, redirected, what, name);
     }
 }
 
@@ -145,6 +146,25 @@ void redirect_cuda_10(const char* path, std::uint64_t moved_by) {
     }
 }
 
+// Machine code cannot run here: where a client asks NVRTC for it, it gets the PTX, which NVRTC makes too.
+void redirect_nvrtc(const char* path, std::uint64_t moved_by) {
+    constexpr symbol_table exported = symbol_table::exported;
+    const mapped_file file(path);
+    const std::vector<symbol> functions = functions_of(file, exported, "nvrtcGetCUBIN");
+    if (functions.empty()) {
+        return; // a library beside NVRTC
+    }
+    const auto target = [&](std::string_view f) -> const void* {
+        const std::string_view wanted = f == "nvrtcGetCUBIN"       ? "nvrtcGetPTX"
+                                        : f == "nvrtcGetCUBINSize" ? "nvrtcGetPTXSize"
+                                                                   : "";
+        const auto found =
+            std::find_if(functions.begin(), functions.end(), [&](const symbol& s) { return s.name == wanted; });
+        return found == functions.end() ? nullptr : reinterpret_cast<const void*>(moved_by + found->address);
+    };
+    explain(path, lead_away(functions, exported, moved_by, target), "machine code", "those of its PTX");
+}
+
 // The files that have been looked at, by their place in memory. The dynamic linker's lock guards them.
 std::vector<const link_map*>& seen() {
     static auto& all = *new std::vector<const link_map*>; // never destroyed: files are loaded until the end
@@ -166,6 +186,8 @@ void redirect_new_files() {
             const std::string_view last = name.substr(name.rfind('/') + 1); // all of it if there is no folder
             if (is_runtime_of_cuda_10(last)) {
                 redirect_cuda_10(file->l_name, file->l_addr);
+            } else if (last.starts_with("libnvrtc")) {
+                redirect_nvrtc(file->l_name, file->l_addr);
             } else if (program || !is_a_cuda_library(last)) {
                 redirect(program ? "/proc/self/exe" : file->l_name, last, file->l_addr);
             }

@@ -125,8 +125,12 @@ std::vector<symbol> functions_of_stripped(const mapped_file& file) {
     const section fat_binaries = section_of(file, ".nvFatBinSegment");
     const section constants = section_of(file, ".rodata");
     const section code = section_of(file, ".text");
-    if (fat_binaries.bytes == 0 || constants.data == nullptr || code.data == nullptr ||
-        ::memmem(constants.data, constants.bytes, "cudaGetErrorString", sizeof "cudaGetErrorString") == nullptr) {
+    const auto has_text = [&](const auto& text) {
+        return ::memmem(constants.data, constants.bytes, text, sizeof text) != nullptr;
+    };
+    // The runtime loads the driver; Python modules that wrap the runtime's functions name them too, and do not.
+    if (constants.data == nullptr || code.data == nullptr || !has_text("cudaGetErrorString") ||
+        !has_text("libcuda.so.1")) {
         return {};
     }
     const std::vector<std::uint64_t> starts = function_starts(section_of(file, ".eh_frame_hdr"));
@@ -150,25 +154,28 @@ std::vector<symbol> functions_of_stripped(const mapped_file& file) {
         return {};
     }
     const std::uint64_t known = of_error->second.back();
-    std::uint64_t first = 0;
-    for (const std::uint64_t f : called) {
-        first = f < known ? std::max(first, f) : first;
-    }
-    const auto glue = std::lower_bound(starts.begin(), starts.end(), first);
-    if (static_cast<std::size_t>(starts.end() - glue) <= std::size(glue_functions) || *glue != first ||
-        known - first > runtime_bytes) {
-        return {};
-    }
     std::vector<symbol> functions;
     const auto add = [&](std::uint64_t start, std::string_view name) {
         const auto next = std::upper_bound(starts.begin(), starts.end(), start);
         functions.push_back({start, next == starts.end() ? 0 : *next - start, name});
     };
-    for (std::size_t k = 0; k < std::size(glue_functions); ++k) {
-        add(glue[static_cast<std::ptrdiff_t>(k)], glue_functions[k]);
+    std::uint64_t first = known - std::min(known, runtime_bytes);
+    if (fat_binaries.bytes != 0) {
+        first = 0;
+        for (const std::uint64_t f : called) {
+            first = f < known ? std::max(first, f) : first;
+        }
+        const auto glue = std::lower_bound(starts.begin(), starts.end(), first);
+        if (static_cast<std::size_t>(starts.end() - glue) <= std::size(glue_functions) || *glue != first ||
+            known - first > runtime_bytes) {
+            return {};
+        }
+        for (std::size_t k = 0; k < std::size(glue_functions); ++k) {
+            add(glue[static_cast<std::ptrdiff_t>(k)], glue_functions[k]);
+        }
     }
     for (auto& [name, by] : found) {
-        std::erase_if(by, [&](std::uint64_t f) { return f - first > runtime_bytes; });
+        std::erase_if(by, [&](std::uint64_t f) { return f < first || f > known + runtime_bytes; });
         by.erase(std::unique(by.begin(), by.end()), by.end());
         if (by.size() == 1) {
             add(by.front(), name);

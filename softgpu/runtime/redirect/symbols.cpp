@@ -31,7 +31,7 @@ mapped_file::~mapped_file() {
     }
 }
 
-std::vector<symbol> functions_of(const mapped_file& file, symbol_table table) {
+std::vector<symbol> functions_of(const mapped_file& file, symbol_table table, std::string_view one) {
     std::vector<symbol> found;
     const auto* const header = file.at<Elf64_Ehdr>(0, 1);
     if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -51,7 +51,7 @@ std::vector<symbol> functions_of(const mapped_file& file, symbol_table table) {
         if (symbols == nullptr || names == nullptr || texts.sh_size == 0 || names[texts.sh_size - 1] != '\0') {
             continue;
         }
-        if (::memmem(names, texts.sh_size, "cudaGetErrorString", 18) == nullptr) {
+        if (::memmem(names, texts.sh_size, one.data(), one.size()) == nullptr) {
             continue; // most files: do not look at every symbol
         }
         found.reserve(count);

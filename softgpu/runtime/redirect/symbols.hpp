@@ -37,8 +37,9 @@ struct symbol {
 
 enum class symbol_table : std::uint8_t { all, exported };
 
-// In the order of their addresses. None for a file without this table, or whose table names no call of CUDA.
-[[nodiscard]] std::vector<symbol> functions_of(const mapped_file& file, symbol_table table);
+// In the order of their addresses. None for a file without this table, or whose table does not name `one`.
+[[nodiscard]] std::vector<symbol> functions_of(const mapped_file& file, symbol_table table,
+                                               std::string_view one = "cudaGetErrorString");
 
 [[nodiscard]] bool defines(const std::vector<symbol>& functions, std::string_view name);
 

@@ -2,12 +2,11 @@
 #include "softgpu/machine/decode/emit/check_emitter.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/matrix_plan.hpp"
 #include "softgpu/machine/code/tensor_kinds.hpp"
+#include "softgpu/machine/code/used_bytes.hpp"
 #include "softgpu/machine/code/warpgroup_check.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
@@ -65,6 +64,7 @@ check_emitter::check_emitter(const ptx::function& f, const program::control_flow
       checks_(checks),
       handlers_(chosen_handlers()),
       read_(f.registers.size()),
+      used_bytes_(used_bytes_of(f)),
       flows_(f),
       products_(f, flow) {
     for (const ptx::instruction& i : f.instructions) {
@@ -73,17 +73,6 @@ check_emitter::check_emitter(const ptx::function& f, const program::control_flow
                 read_[reg] = true;
             }
         });
-    }
-    // .pragma "used_bytes_mask 241" is about the next load.
-    const std::string_view pragma = "used_bytes_mask ";
-    std::uint32_t mask = 0;
-    for (const ptx::statement& s : f.statements) {
-        if (s.kind == ptx::statement_kind::pragma && s.text.starts_with(pragma)) {
-            mask = static_cast<std::uint32_t>(std::strtoul(s.text.c_str() + pragma.size(), nullptr, 0));
-        } else if (s.kind == ptx::statement_kind::instruction && mask != 0) {
-            used_bytes_[s.index] = mask;
-            mask = 0;
-        }
     }
 }
 
@@ -104,7 +93,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         look.width[k] = decoded.width[k];
     }
     if ((i.op == opcode::st || i.op == opcode::red) && fm.has(suffix::async)) {
-        return before_bulk(i, fm, std::move(look));
+        return before_bulk(i, fm, look);
     }
     switch (i.op) {
     case opcode::ld:
@@ -117,7 +106,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     case opcode::wmma: look.more = decoded.more; break;
     case opcode::cp:
         if (fm.has(suffix::bulk)) {
-            return before_bulk(i, fm, std::move(look));
+            return before_bulk(i, fm, look);
         }
         if (fm.has(suffix::commit_group)) {
             return look;

@@ -23,7 +23,10 @@ __attribute__((noinline)) bool check_each(const instruction* i, warp* w, lane_ma
     bool fine = true;
     each_lane(mask, [&](unsigned l) {
         const bool misaligned = (at[l] & (bytes - 1)) != 0;
-        if (fine && (misaligned || !is_allocated(w, at[l], bytes, Verb))) {
+        const auto allocated = [&] {
+            return is_allocated(w, at[l], bytes, Verb) || (Verb == verb::load && uses_allocated_bytes(w, i, at[l]));
+        };
+        if (fine && (misaligned || !allocated())) {
             fine = false;
             raise_access(w, i, verb_name<Verb>, "global", at[l], bytes, misaligned, l);
         }

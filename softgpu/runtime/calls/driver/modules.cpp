@@ -65,12 +65,12 @@ void require_no_machine_code(const void* code) {
 enum class belongs : bool { to_context, to_none };
 
 template <class Body>
-result load_frame(belongs where, Body&& body) {
+result on_device_of(belongs where, Body&& body) {
     return without_context([&] {
         if (where == belongs::to_context) {
             require_current_context();
         }
-        return call([&](context& gpu, locked&) { body(gpu); });
+        return call(std::forward<Body>(body));
     });
 }
 
@@ -86,7 +86,7 @@ std::string ptx_of(const void* code, const card& device) {
 }
 
 result load(belongs where, library** out, const void* code, const jit_options& options) {
-    return load_frame(where, [&](context& gpu) {
+    return on_device_of(where, [&](context& gpu, locked&) {
         auto fresh = std::make_unique<library>();
         fresh->device = where == belongs::to_context ? gpu.number() : -1;
         require(out != nullptr && code != nullptr);
@@ -136,30 +136,30 @@ result load_file(belongs where, library** out, const char* path, const jit_optio
     return load(where, out, text.data(), options);
 }
 
-result unload(library* l) {
-    return on_device([&](context& gpu, locked& lock) {
+result unload(belongs where, library* l) {
+    return on_device_of(where, [&](context& gpu, locked& lock) {
         gpu.require_usable();
         unload_library(gpu, lock, checked(l));
     });
 }
 
-result get_kernel(function** out, library* l, const char* name) {
-    return on_device([&](context& gpu, locked&) {
+result get_kernel(belongs where, function** out, library* l, const char* name) {
+    return on_device_of(where, [&](context& gpu, locked&) {
         require(out != nullptr && name != nullptr);
         gpu.require_usable();
         *out = kernel_of(gpu, checked(l), name);
     });
 }
 
-result count_kernels(unsigned* count, library* l) {
-    return on_device([&](context& gpu, locked&) {
+result count_kernels(belongs where, unsigned* count, library* l) {
+    return on_device_of(where, [&](context& gpu, locked&) {
         require(count != nullptr);
         *count = static_cast<unsigned>(registry::instance().kernels_of(*checked(l).binary, home_of(gpu, l)).size());
     });
 }
 
-result list_kernels(function** out, unsigned count, library* l) {
-    return on_device([&](context& gpu, locked&) {
+result list_kernels(belongs where, function** out, unsigned count, library* l) {
+    return on_device_of(where, [&](context& gpu, locked&) {
         require(out != nullptr && count != 0);
         for (const std::string& name : registry::instance().kernels_of(*checked(l).binary, home_of(gpu, l))) {
             if (count-- == 0) {
@@ -208,13 +208,17 @@ result cuModuleLoadDataEx(library** out, const void* code, unsigned count, const
 
 result cuModuleLoadFatBinary(library** out, const void* code) { return load(belongs::to_context, out, code, {}); }
 
-result cuModuleUnload(library* l) { return unload(l); }
+result cuModuleUnload(library* l) { return unload(belongs::to_context, l); }
 
-result cuModuleGetFunction(function** out, library* l, const char* name) { return get_kernel(out, l, name); }
+result cuModuleGetFunction(function** out, library* l, const char* name) {
+    return get_kernel(belongs::to_context, out, l, name);
+}
 
-result cuModuleGetFunctionCount(unsigned* count, library* l) { return count_kernels(count, l); }
+result cuModuleGetFunctionCount(unsigned* count, library* l) { return count_kernels(belongs::to_context, count, l); }
 
-result cuModuleEnumerateFunctions(function** out, unsigned count, library* l) { return list_kernels(out, count, l); }
+result cuModuleEnumerateFunctions(function** out, unsigned count, library* l) {
+    return list_kernels(belongs::to_context, out, count, l);
+}
 
 result cuModuleGetGlobal_v2(device_address* at, std::size_t* bytes, library* l, const char* name) {
     return get_variable(at, bytes, l, name, false);
@@ -238,13 +242,17 @@ result cuLibraryLoadFromFile(library** out, const char* path, const jit_option* 
     return load_file(belongs::to_none, out, path, {{names, count}, values});
 }
 
-result cuLibraryUnload(library* l) { return unload(l); }
+result cuLibraryUnload(library* l) { return unload(belongs::to_none, l); }
 
-result cuLibraryGetKernel(function** out, library* l, const char* name) { return get_kernel(out, l, name); }
+result cuLibraryGetKernel(function** out, library* l, const char* name) {
+    return get_kernel(belongs::to_none, out, l, name);
+}
 
-result cuLibraryGetKernelCount(unsigned* count, library* l) { return count_kernels(count, l); }
+result cuLibraryGetKernelCount(unsigned* count, library* l) { return count_kernels(belongs::to_none, count, l); }
 
-result cuLibraryEnumerateKernels(function** out, unsigned count, library* l) { return list_kernels(out, count, l); }
+result cuLibraryEnumerateKernels(function** out, unsigned count, library* l) {
+    return list_kernels(belongs::to_none, out, count, l);
+}
 
 result cuLibraryGetModule(library** out, library* l) {
     return on_device([&](context&, locked&) {

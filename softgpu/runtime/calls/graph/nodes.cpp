@@ -94,10 +94,17 @@ void add_free(context& gpu, graph_node** out, graph* in, dependencies before, st
     a.freed_by = in;
 }
 
+void add_kernel(context& gpu, graph_node** out, graph* in, dependencies before, std::size_t count,
+                const kernel_parameters& p, const edge_data* data = nullptr) {
+    graph_node& made = add(gpu, out, in, before, count, node_type::kernel, kernel_work_of(gpu, p), data);
+    context& home = home_of_kernel(gpu, p.function);
+    made.device = &home == &gpu ? nullptr : &home;
+}
+
 void add_any(context& gpu, graph_node** out, graph* in, dependencies before, const edge_data* data, std::size_t count,
              node_parameters& p) {
     switch (p.type) {
-    case node_type::kernel: add(gpu, out, in, before, count, p.type, kernel_work_of(gpu, p.kernel), data); return;
+    case node_type::kernel: add_kernel(gpu, out, in, before, count, p.kernel, data); return;
     case node_type::copy: add(gpu, out, in, before, count, p.type, copy_work_of(gpu, p.copy.copy), data); return;
     case node_type::fill: add(gpu, out, in, before, count, p.type, fill_work_of(gpu, p.fill), data); return;
     case node_type::host: add(gpu, out, in, before, count, p.type, host_work_of(p.host), data); return;
@@ -167,9 +174,10 @@ extern "C" {
 
 error cudaGraphAddKernelNode(graph_node** out, graph* in, dependencies before, std::size_t count,
                              const kernel_parameters* p) {
-    return add_call(out, in, before, count, node_type::kernel, [&](context& gpu) {
+    return call([&](context& gpu, locked&) {
+        gpu.require_usable();
         require(p != nullptr);
-        return kernel_work_of(gpu, *p);
+        add_kernel(gpu, out, in, before, count, *p);
     });
 }
 

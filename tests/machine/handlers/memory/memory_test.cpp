@@ -39,6 +39,27 @@ TEST(Memory, AddressesOfParametersIn32Bits) {
     EXPECT_EQ(p.contents<std::uint64_t>(out, 2), (std::vector<std::uint64_t>{22, 33}));
 }
 
+// nvcc makes one load of three numbers and of what is behind the last one, and says which bytes it wants.
+TEST(Memory, UnusedBytesOfALoadMayBeBehindTheEnd) {
+    const auto attempt = [](const std::string& mask, unsigned numbers, const std::string& load) {
+        program p(kernel(".pragma \"used_bytes_mask " + mask + "\";\n" + load + " st.global.u32 [%p0], %r3; ret;"));
+        const std::uint64_t out = p.buffer<std::uint32_t>(1);
+        const std::uint64_t in = p.buffer<std::uint32_t>(numbers, 21);
+        const auto how = p.attempt({.block = {1}}, {out, in});
+        return std::pair(how.error.kind, p.contents<std::uint32_t>(out, 1)[0]);
+    };
+    using machine::fault_kind;
+    const std::string load = "ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%p1];";
+    EXPECT_EQ(attempt("0xFFF", 3, load), std::pair(fault_kind::none, 21u));
+    EXPECT_EQ(attempt("3855", 3, load), std::pair(fault_kind::none, 21u));
+    if (on_hardware()) {
+        return; // a GPU does not notice the rest
+    }
+    EXPECT_EQ(attempt("0xFFFF", 3, load).first, fault_kind::illegal_address);
+    EXPECT_EQ(attempt("0xFFF", 2, load).first, fault_kind::illegal_address);
+    EXPECT_EQ(attempt("0xF", 2, "ld.global.u32 %r4, [%p1];" + load).first, fault_kind::illegal_address);
+}
+
 // A store changes its own bytes only; a load extends by the sign of its type.
 TEST(Memory, EveryWidthInEverySpace) {
     for (const place& where : every_place()) {

@@ -21,3 +21,10 @@ foreach(program IN ITEMS calls cooperative copies cub_reduce graphs_capture grap
     $<TARGET_FILE:warpfold> $<TARGET_FILE:program_${program}> $<TARGET_FILE:static_${program}> ${CMAKE_STRIP})
   set_tests_properties(static.${program} PROPERTIES TIMEOUT 900)
 endforeach()
+# A stripped file without kernels, as the runtime's module of cuda-bindings is.
+add_executable(static_without_kernels builds/without_kernels.cpp)
+target_link_options(static_without_kernels PRIVATE -s)
+target_link_libraries(static_without_kernels PRIVATE "${static_runtime}" Threads::Threads ${CMAKE_DL_LIBS} rt)
+add_dependencies(static_without_kernels softgpu_libraries warpfold)
+add_test(NAME static.without_kernels COMMAND warpfold run -- $<TARGET_FILE:static_without_kernels>)
+set_tests_properties(static.without_kernels PROPERTIES TIMEOUT 900)

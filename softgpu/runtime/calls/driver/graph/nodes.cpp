@@ -134,6 +134,29 @@ result cuGraphExecKernelNodeSetParams_v2(executable_graph* e, graph_node* n, con
     return with_kernel(p, [&](const kernel_parameters* same) { return cudaGraphExecKernelNodeSetParams(e, n, same); });
 }
 
+// The forms before CUDA 12, whose parameters have no kernel of a library and no context: tinygrad calls them by these names.
+result cuGraphAddKernelNode(graph_node** out, graph* in, dependencies before, std::size_t count,
+                            const kernel_parameters* p) {
+    return forward(cudaGraphAddKernelNode, out, in, before, count, p);
+}
+
+result cuGraphKernelNodeGetParams(graph_node* n, kernel_parameters* p) {
+    driver_kernel_parameters newer{};
+    const result r = cuGraphKernelNodeGetParams_v2(n, p == nullptr ? nullptr : &newer);
+    if (r == result::success) {
+        *p = newer.same;
+    }
+    return r;
+}
+
+result cuGraphKernelNodeSetParams(graph_node* n, const kernel_parameters* p) {
+    return forward(cudaGraphKernelNodeSetParams, n, p);
+}
+
+result cuGraphExecKernelNodeSetParams(executable_graph* e, graph_node* n, const kernel_parameters* p) {
+    return forward(cudaGraphExecKernelNodeSetParams, e, n, p);
+}
+
 result cuGraphKernelNodeGetAttribute(graph_node* n, launch_attribute_id which, launch_attribute_value* value) {
     return forward(cudaGraphKernelNodeGetAttribute, n, which, value);
 }
