@@ -67,6 +67,8 @@ private:
     bool waits_for_global_ = false; // the same of global memory
     bool notes_word_ = false;       // before_access() has put before_poll or before_release in front of the instruction
     unsigned rounds_ = 1;           // as often it is unrolled
+    std::uint32_t piece_first_ = 0; // the present piece's first instruction
+    std::vector<double> starts_;    // schedule::starts of the present piece
 };
 
 } // namespace softgpu::machine
