@@ -78,6 +78,9 @@ bool trace_emitter::counts_in_shared(const ptx::instruction& i) const {
 }
 
 void trace_emitter::before_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
+    if (f_.instructions[decoded.source].op != i.op) {
+        return; // ptxas leaves it out
+    }
     const instruction_class what = cost_of(i).what;
     if (in_waiting_loop_ ? may_share(i) : releases(i)) {
         notes_word_ = true;
