@@ -161,7 +161,7 @@ inline void block_l1::pass_on(const l2_access& a) {
     }
 }
 
-unsigned block_l1::taken_back(const asked_line& other, unsigned hits, unsigned missed, asker from) {
+unsigned block_l1::taken_back(const asked_line& other, unsigned hits, asker from) {
     const bool by_chance = (other.line * 0x9E3779B97F4A7C15ull >> 63) != 0;
     if ((other.when == from.when && by_chance) || other.at >= waiting_.size()) {
         return 0;
@@ -171,10 +171,6 @@ unsigned block_l1::taken_back(const asked_line& other, unsigned hits, unsigned m
         return 0;
     }
     const unsigned taken = theirs.sectors & hits;
-    if (taken == theirs.sectors && missed == 0) {
-        theirs.by = from;
-        return 0;
-    }
     theirs.sectors = static_cast<std::uint8_t>(theirs.sectors & ~taken);
     return taken;
 }
@@ -231,11 +227,13 @@ void block_l1::touched(const machine::line_access& a, double when) {
             own_.l1_hits += sectors_in(hits);
             missed &= ~hits;
             asked_line& last = asked_[a.line % asked_.size()];
-            if (hits != 0 && last.line == a.line && static_cast<std::int32_t>(now - last.when) <= 0) {
-                missed |= taken_back(last, hits, missed, by(a.warp, now));
+            // Where both ask for the same sectors, nothing changes.
+            if (last.line == a.line && hits != 0 && a.sectors != last.sectors &&
+                static_cast<std::int32_t>(now - last.when) <= 0) {
+                missed |= taken_back(last, hits, by(a.warp, now));
             }
             if (missed != 0) {
-                last = {a.line, static_cast<std::uint32_t>(waiting_.size()), now};
+                last = {a.line, now, static_cast<std::uint16_t>(waiting_.size()), static_cast<std::uint8_t>(missed)};
             }
         }
     } else if (a.how == touch::atomic) {

@@ -196,12 +196,13 @@ private:
     // A load that L1 did not have.
     struct asked_line {
         std::uint64_t line = 0;
-        std::uint32_t at = 0;   // in waiting_
         std::uint32_t when = 0; // as the asker has it
+        std::uint16_t at = 0;   // in waiting_
+        std::uint8_t sectors = 0;
     };
     // Of sectors that L1 has: those for which, by the clocks, this warp asks before the one that has asked; the host has run that
     // one first. Of warps with the same clock either one may be first. They wait as this one's from now on.
-    unsigned taken_back(const asked_line& other, unsigned hits, unsigned missed, asker from);
+    unsigned taken_back(const asked_line& other, unsigned hits, asker from);
     // Whether a line of a store goes to L2 with the warp's store before.
     bool joins(const machine::line_access& a);
     [[nodiscard]] asker by(std::uint32_t warp, std::uint32_t when) const {
