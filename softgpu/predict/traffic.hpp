@@ -217,7 +217,7 @@ private:
     block_place at_;
     std::uint16_t number_;
     std::vector<l2_access> waiting_;
-    std::array<asked_line, 64> asked_; // by line, the last ones
+    std::array<asked_line, 64> asked_;   // by line, the last ones
     std::vector<stores_of_warp> joined_; // by warp
     bool has_barrier_ = false;
     std::unordered_map<std::size_t, std::uint64_t> last_passes_; // of atomics since the last barrier, by slice

@@ -173,7 +173,7 @@ private:
 
     launch_prediction::sums& to_;
     std::vector<predict::block_l1> l1_;
-    std::vector<std::uint64_t> places_; // by card
+    std::vector<std::uint64_t> places_;         // by card
     std::vector<machine::common_clock> clocks_; // by table
     predict::meetings met_;
     std::vector<predict::shared_turns> shared_;

@@ -64,12 +64,13 @@ protected:
     void TearDown() override { EXPECT_EQ(cudaFree(data_), error::success); }
 
     [[nodiscard]] void* words() const { return static_cast<char*>(data_) + untouched; }
-    warpfold::testing::prediction of(const char& kernel, unsigned blocks, unsigned threads_of_block, unsigned shared_bytes) {
+    warpfold::testing::prediction of(const char& kernel, unsigned blocks, unsigned threads_of_block,
+                                     unsigned shared_bytes) {
         return warpfold::testing::predict([&] {
                    void* const at = words();
                    void* arguments[] = {const_cast<void**>(&at)};
-                   ASSERT_EQ(cudaLaunchKernel(&kernel, {blocks, 1, 1}, {threads_of_block, 1, 1}, arguments, shared_bytes,
-                                              nullptr),
+                   ASSERT_EQ(cudaLaunchKernel(&kernel, {blocks, 1, 1}, {threads_of_block, 1, 1}, arguments,
+                                              shared_bytes, nullptr),
                              error::success);
                })
             .on("h200");

@@ -122,8 +122,8 @@ private:
         bool left_out = false;
         if (stored_) {
             ptx::instruction& before = f_.instructions[*stored_];
-            left_out = before.operands[0].reg == at.reg && before.operands[0].offset == at.offset &&
-                       before.type() == i.type();
+            left_out =
+                before.operands[0].reg == at.reg && before.operands[0].offset == at.offset && before.type() == i.type();
             if (left_out) {
                 leave_out(before);
             }
@@ -160,9 +160,8 @@ private:
 bool leave_out_unread(ptx::function& f) {
     std::vector<std::uint32_t> reads(f.registers.size());
     const auto count = [&](const ptx::instruction& i, std::uint32_t by) {
-        program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
-            reads[reg] += how == program::use::read ? by : 0;
-        });
+        program::visit_registers(
+            i, [&](std::uint32_t reg, program::use how) { reads[reg] += how == program::use::read ? by : 0; });
     };
     for (const ptx::instruction& i : f.instructions) {
         count(i, 1);

@@ -86,7 +86,7 @@ private:
     std::vector<released_word> released_; // by word; empty: none
     std::vector<double> released_when_;   // it was changed last: by word, table by table
     const double* behind_ = nullptr;
-    std::vector<std::uint32_t> words_;    // of the present access
+    std::vector<std::uint32_t> words_; // of the present access
     words_between_blocks& between_;
     std::vector<common_clock> clocks_between_; // by table
     std::vector<std::uint64_t> words_between_; // of the present access
