@@ -35,7 +35,10 @@ struct line_access {
     // lines behind an access's first one.
     unsigned passes = 0;
     touch how = touch::load;
-    const double* clocks = nullptr; // of the warp, by table of module::trace(): cycles since the block's begin
+    // By table of module::trace(): cycles from the block's begin to the end of the warp's present piece of code, and from there to
+    // the access, less than 0.
+    const double* clocks = nullptr;
+    const double* behind = nullptr;
 };
 
 // Of a table: what the blocks of a launch have in common that are all on the device at once.

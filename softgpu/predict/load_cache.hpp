@@ -17,6 +17,8 @@ public:
     explicit load_cache(std::uint64_t bytes)
         : sets_(bytes == 0 ? 0 : std::max<std::uint64_t>(bytes / (lru_set::ways * 128), 1)) {}
 
+    [[nodiscard]] bool is_empty() const noexcept { return sets_.empty(); }
+
     // Which of the sectors (a mask of four) are there. It keeps all of them from now on.
     unsigned read(std::uint64_t line, unsigned sectors) {
         if (sets_.empty()) {

@@ -283,6 +283,18 @@ machine::common_clock clock_of(const card& c, std::uint64_t before) {
     return {.begins = real(before) / c.block_starts, .hop = 1.5 * c.latency_l2};
 }
 
+// In the first wave blocks are dealt to multiprocessors in turn, of which 8 to 18 in a row have one half of L2. Later a block goes
+// where another one is over.
+block_place place_of(const card& c, std::uint64_t places, std::uint64_t before) {
+    constexpr std::uint64_t in_a_row = 13;
+    std::uint64_t half = before % static_cast<std::uint64_t>(c.multiprocessors) / in_a_row;
+    if (before >= places) { // by chance: a hash
+        half = (before ^ before >> 15) * 0x9E3779B97F4A7C15ull;
+        half = (half ^ half >> 32) * 0xD6E8FEB86659FD93ull >> 63;
+    }
+    return {.place = before % places, .half = static_cast<unsigned>(half & 1)};
+}
+
 std::uint64_t l1_share(const card& c, const launch_shape& shape) {
     if (c.l1_bytes == 0) {
         return 0;

@@ -70,6 +70,8 @@ struct launch_work {
 [[nodiscard]] std::uint64_t resident_blocks(const card& c, const launch_shape& shape);
 // The clock that blocks have in common which are all on the device at once, of the block that begins after `before` others.
 [[nodiscard]] machine::common_clock clock_of(const card& c, std::uint64_t before);
+// Where the block is that begins after `before` others; `places`: as many are on the device at once.
+[[nodiscard]] block_place place_of(const card& c, std::uint64_t places, std::uint64_t before);
 // Bytes of L1 that one of these blocks has.
 [[nodiscard]] std::uint64_t l1_share(const card& c, const launch_shape& shape);
 [[nodiscard]] observe::prediction predict(const card& c, const launch_work& work);

@@ -105,6 +105,9 @@ void device_l2::take(const std::vector<l2_access>& accesses) {
             }
         }
         const l2_access& a = accesses[k];
+        if (a.sectors == 0) { // others asked before
+            continue;
+        }
         const looked_up l = look_up(a);
         count(l.own.kept, l.is_far ? &l.home.kept : nullptr, a, of_warm_);
         count(l.own.fresh, l.is_far ? &l.home.fresh : nullptr, a, of_cold_);
@@ -136,6 +139,19 @@ traffic device_l2::cold() {
     return t;
 }
 
+load_cache l1_places::take(std::uint64_t place) {
+    const std::lock_guard lock(mutex_);
+    std::optional<load_cache>& here = left_[place];
+    load_cache cache = here ? std::move(*here) : load_cache(bytes_);
+    here.reset();
+    return cache;
+}
+
+void l1_places::leave(std::uint64_t place, load_cache&& cache) {
+    const std::lock_guard lock(mutex_);
+    left_[place] = std::move(cache);
+}
+
 inline void block_l1::pass_on(const l2_access& a) {
     waiting_.push_back(a);
     if (waiting_.size() == most_waiting) {
@@ -143,6 +159,20 @@ inline void block_l1::pass_on(const l2_access& a) {
         waiting_.clear();
         joined_.clear();
     }
+}
+
+unsigned block_l1::taken_back(const asked_line& other, unsigned hits, asker from) {
+    const bool by_chance = (other.line * 0x9E3779B97F4A7C15ull >> 63) != 0;
+    if ((other.when == from.when && by_chance) || other.at >= waiting_.size()) {
+        return 0;
+    }
+    l2_access& theirs = waiting_[other.at];
+    if (theirs.line != other.line || theirs.how != touch::load || theirs.by.by == from.by) {
+        return 0;
+    }
+    const unsigned taken = theirs.sectors & hits;
+    theirs.sectors = static_cast<std::uint8_t>(theirs.sectors & ~taken);
+    return taken;
 }
 
 bool block_l1::joins(const machine::line_access& a) {
@@ -189,13 +219,24 @@ void block_l1::touched(const machine::line_access& a, double when) {
     }
     unsigned missed = a.sectors;
     std::uint32_t passes = a.passes;
+    const auto now = static_cast<std::uint32_t>(static_cast<std::int64_t>(when));
     if (a.how == touch::load || a.how == touch::load_past_l1) {
         own_.loads += sectors_in(a.sectors);
         if (a.how == touch::load) {
-            missed &= ~cache_.read(a.line, a.sectors);
-            own_.l1_hits += sectors_in(a.sectors & ~missed);
+            const unsigned hits = cache_.read(a.line, a.sectors);
+            own_.l1_hits += sectors_in(hits);
+            missed &= ~hits;
+            asked_line& last = asked_[a.line % asked_.size()];
+            // Where both ask for the same sectors, nothing changes.
+            if (last.line == a.line && hits != 0 && a.sectors != last.sectors &&
+                static_cast<std::int32_t>(now - last.when) <= 0) {
+                missed |= taken_back(last, hits, by(a.warp, now));
+            }
+            if (missed != 0) {
+                last = {a.line, now, static_cast<std::uint16_t>(waiting_.size()), static_cast<std::uint8_t>(missed)};
+            }
         }
-    } else {
+    } else if (a.how == touch::atomic) {
         cache_.drop(a.line, a.sectors);
     }
     if (a.how == touch::store) {
@@ -207,7 +248,7 @@ void block_l1::touched(const machine::line_access& a, double when) {
         joined_[a.warp] = {};
     }
     if (missed != 0) {
-        pass_on({a.line, passes, a.words, by(a.warp, when), static_cast<std::uint8_t>(missed), a.how});
+        pass_on({a.line, passes, a.words, by(a.warp, now), static_cast<std::uint8_t>(missed), a.how});
     }
     if (a.how == touch::atomic && has_barrier_) {
         last_passes_[behind_.slice_of(a.line)] += passes;

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "softgpu/machine/trace.hpp"
@@ -124,19 +126,39 @@ private:
     std::vector<double> last_slice_cycles_;
 };
 
-// One block's share of its multiprocessor's L1, empty at first.
+// Where a block is.
+struct block_place {
+    std::uint64_t place = 0; // among those that are on the device at once
+    unsigned half = 0;       // of L2, that its multiprocessor has: 0 or 1
+};
+
+// What blocks that are over have left in L1, by place of a block on the device. Thread-safe.
+class l1_places {
+public:
+    // `bytes`: of a block.
+    l1_places(std::uint64_t bytes, std::uint64_t places) : bytes_(bytes), left_(places) {}
+
+    [[nodiscard]] load_cache take(std::uint64_t place);
+    void leave(std::uint64_t place, load_cache&& cache);
+
+private:
+    std::mutex mutex_;
+    std::uint64_t bytes_;
+    std::vector<std::optional<load_cache>> left_;
+};
+
+// One block's share of its multiprocessor's L1.
 class block_l1 {
 public:
-    // `bytes` 0: loads go past it, and stores go to L2 one by one. `host` outlives it. `place`: of the block among those that are on the device at once, whose
-    // local memory lies apart.
-    block_l1(device_l2& behind, std::uint64_t bytes, const std::vector<host_lines>& host = none(),
-             std::uint64_t place = 0)
+    // A cache of 0 bytes: loads go past it, and stores go to L2 one by one. `host` outlives it. Local memory of another place lies
+    // apart.
+    block_l1(device_l2& behind, load_cache cache, const std::vector<host_lines>& host = none(), block_place at = {})
         : behind_(behind),
-          cache_(bytes),
-          joins_stores_(bytes != 0),
+          cache_(std::move(cache)),
+          joins_stores_(!cache_.is_empty()),
           host_(host),
-          local_(local_space | place << 32),
-          place_(place),
+          local_(local_space | at.place << 32),
+          at_(at),
           number_(behind.next_number()) {}
 
     // `when`: cycles since the block's begin.
@@ -150,6 +172,8 @@ public:
     }
     // Hands on what waits. `loads` and `l1_hits` of the result are the block's.
     [[nodiscard]] traffic ended();
+    // For the next block in its place, behind ended().
+    [[nodiscard]] load_cache&& cache() noexcept { return std::move(cache_); }
 
 private:
     static constexpr std::size_t joined_lines = 4;
@@ -169,13 +193,20 @@ private:
     };
 
     void pass_on(const l2_access& a);
+    // A load that L1 did not have.
+    struct asked_line {
+        std::uint64_t line = 0;
+        std::uint32_t when = 0; // as the asker has it
+        std::uint16_t at = 0;   // in waiting_
+        std::uint8_t sectors = 0;
+    };
+    // Of sectors that L1 has: those for which, by the clocks, this warp asks before the one that has asked; the host has run that
+    // one first. Of warps with the same clock either one may be first. They wait as this one's from now on.
+    unsigned taken_back(const asked_line& other, unsigned hits, asker from);
     // Whether a line of a store goes to L2 with the warp's store before.
     bool joins(const machine::line_access& a);
-    // Blocks that are neighbours may be on either half of the multiprocessors.
-    [[nodiscard]] asker by(std::uint32_t warp, double when) const {
-        const std::uint64_t side = place_ * 0x9E3779B97F4A7C15ull >> 63;
-        return {static_cast<std::uint16_t>((place_ * 61 + warp) << 1 | side), number_,
-                static_cast<std::uint32_t>(static_cast<std::uint64_t>(when))};
+    [[nodiscard]] asker by(std::uint32_t warp, std::uint32_t when) const {
+        return {static_cast<std::uint16_t>((at_.place * 61 + warp) << 1 | at_.half), number_, when};
     }
 
     device_l2& behind_;
@@ -183,9 +214,10 @@ private:
     bool joins_stores_;
     const std::vector<host_lines>& host_;
     std::uint64_t local_;
-    std::uint64_t place_;
+    block_place at_;
     std::uint16_t number_;
     std::vector<l2_access> waiting_;
+    std::array<asked_line, 64> asked_;   // by line, the last ones
     std::vector<stores_of_warp> joined_; // by warp
     bool has_barrier_ = false;
     std::unordered_map<std::size_t, std::uint64_t> last_passes_; // of atomics since the last barrier, by slice

@@ -50,6 +50,16 @@ TEST(Costs, DependentAdditionsWaitForEachOther) {
     EXPECT_EQ(s.times().cycles, (cycles{9, 9})); // the third one has been issued
 }
 
+// From the end of the piece: the second load goes in front of the first addition.
+TEST(Costs, InstructionsBeginWhenTheirOperandsAreThere) {
+    sums s;
+    s.load(s.a);
+    s.sum(s.b, s.a, s.a);
+    s.load(s.c);
+    EXPECT_EQ(s.times().starts, (cycles{-101, -501, -1, -1, -100, -500}));
+    EXPECT_EQ(s.times(4).starts[0], -104 / 4.); // of the first round: eight loads, one a cycle, and the additions
+}
+
 TEST(Costs, IndependentAdditionsFollowEachOther) {
     sums s;
     s.sum(s.a, s.b, s.b);

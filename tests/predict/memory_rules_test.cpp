@@ -183,7 +183,7 @@ TEST(MemoryRules, LoadsOfKeplerGoPastL1) {
     EXPECT_EQ(l1_share(c, {.blocks = 1, .threads = 32, .shared_bytes = 0, .registers = 8}), 0u);
     device_l2 l2(static_cast<std::uint64_t>(c.l2_bytes), static_cast<std::uint64_t>(c.l2_fetch));
     l2.begin();
-    block_l1 l1(l2, 0);
+    block_l1 l1(l2, load_cache(0));
     for (int k = 0; k < 3; ++k) {
         l1.touched({.line = 7, .sectors = 0b0100, .how = touch::load});
     }

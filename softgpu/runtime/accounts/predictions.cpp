@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -57,8 +58,8 @@ struct launch_prediction::sums {
     std::vector<double> last_cycles;           // of these, behind the last barrier
     std::vector<double> ends;                  // by table: of the block that ends last, from the first one's begin
     std::uint64_t blocks = 0;
-    std::vector<std::uint64_t> l1_bytes; // by card, of a block
-    std::vector<std::uint64_t> places;   // by card: blocks on the device at once
+    std::deque<predict::l1_places> l1_of; // by card
+    std::vector<std::uint64_t> places;    // by card: blocks on the device at once
     std::vector<predict::host_lines> host;
     predict::meetings met;
     observe::counters polls; // of loops that only wait: how many there are depends on the order of the host's threads
@@ -74,7 +75,9 @@ public:
         const std::uint64_t number = to.begun++;
         l1_.reserve(cards.size());
         for (std::size_t k = 0; k < cards.size(); ++k) {
-            l1_.emplace_back(cards[k]->l2, to.l1_bytes[k], to.host, number % to.places[k]);
+            const predict::block_place at = predict::place_of(cards[k]->facts, to.places[k], number);
+            l1_.emplace_back(cards[k]->l2, to.l1_of[k].take(at.place), to.host, at);
+            places_.push_back(at.place);
             machine::common_clock clock;
             if (to.shape.blocks <= to.places[k]) {
                 clock = predict::clock_of(cards[k]->facts, number);
@@ -88,7 +91,7 @@ public:
     void touched(const machine::line_access& a, bool by_lanes) override {
         for (std::size_t k = 0; k < l1_.size(); ++k) {
             if (!by_lanes || !predict::has_half_warps(rules_of(k))) {
-                l1_[k].touched(a, a.clocks[2 * k + 1]);
+                l1_[k].touched(a, a.clocks[2 * k + 1] + a.behind[2 * k + 1]);
             }
         }
     }
@@ -144,8 +147,9 @@ public:
     void ended(std::span<const double> cycles, std::span<const double> last, const observe::counters& polls) override {
         std::vector<predict::traffic> own;
         own.reserve(l1_.size());
-        for (predict::block_l1& l1 : l1_) {
-            own.push_back(l1.ended());
+        for (std::size_t k = 0; k < l1_.size(); ++k) {
+            own.push_back(l1_[k].ended());
+            to_.l1_of[k].leave(places_[k], l1_[k].cache());
         }
         const std::lock_guard lock(to_.mutex);
         for (std::size_t k = 0; k < own.size(); ++k) {
@@ -169,6 +173,7 @@ private:
 
     launch_prediction::sums& to_;
     std::vector<predict::block_l1> l1_;
+    std::vector<std::uint64_t> places_;         // by card
     std::vector<machine::common_clock> clocks_; // by table
     predict::meetings met_;
     std::vector<predict::shared_turns> shared_;
@@ -237,9 +242,9 @@ launch_prediction::launch_prediction(const predict::launch_shape& shape, std::ve
         if (is_alone()) {
             c->l2.begin();
         }
-        sums_->l1_bytes.push_back(predict::l1_share(c->facts, shape));
         sums_->places.push_back(static_cast<std::uint64_t>(c->facts.multiprocessors) *
                                 predict::resident_blocks(c->facts, shape));
+        sums_->l1_of.emplace_back(predict::l1_share(c->facts, shape), sums_->places.back());
     }
 }
 

@@ -16,12 +16,13 @@ namespace softgpu::runtime {
 namespace {
 
 // pairs(p, offsets): each lane stores two words at p + offsets[tid] bytes and loads them; bytes: likewise one byte.
-// again(p): one block loads 32 lines twice.
+// again(p): one block loads 32 lines twice. What is loaded decides of a trap: ptxas would leave out what nothing reads.
 constexpr std::string_view ptx = R"(.version 8.0
 .target sm_75
 .address_size 64
 .visible .entry _Z5pairsPjPl(.param .u64 p, .param .u64 offsets)
 {
+    .reg .pred %p<2>;
     .reg .b32 %r<4>;
     .reg .b64 %rd<6>;
     mov.u32 %r1, %tid.x;
@@ -33,10 +34,13 @@ constexpr std::string_view ptx = R"(.version 8.0
     add.s64 %rd5, %rd1, %rd4;
     st.global.v2.u32 [%rd5], {%r1, %r1};
     ld.global.v2.u32 {%r2, %r3}, [%rd5];
+    setp.eq.u32 %p1, %r2, -1;
+    @%p1 trap;
     ret;
 }
 .visible .entry _Z5bytesPhPl(.param .u64 p, .param .u64 offsets)
 {
+    .reg .pred %p<2>;
     .reg .b32 %r<4>;
     .reg .b64 %rd<6>;
     mov.u32 %r1, %tid.x;
@@ -47,7 +51,10 @@ constexpr std::string_view ptx = R"(.version 8.0
     ld.global.u64 %rd4, [%rd3];
     add.s64 %rd5, %rd1, %rd4;
     st.global.u8 [%rd5], %r1;
+    membar.cta;
     ld.global.u8 %r2, [%rd5];
+    setp.eq.u32 %p1, %r2, -1;
+    @%p1 trap;
     ret;
 }
 .visible .entry _Z5againPj(.param .u64 p)
@@ -64,6 +71,8 @@ LOOP:
     mul.wide.u32 %rd2, %r3, 4;
     add.s64 %rd3, %rd1, %rd2;
     ld.global.u32 %r4, [%rd3];
+    setp.eq.u32 %p1, %r4, -1;
+    @%p1 trap;
     add.u32 %r2, %r2, 1;
     setp.lt.u32 %p1, %r2, 64;
     @%p1 bra LOOP;

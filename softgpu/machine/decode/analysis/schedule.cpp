@@ -310,6 +310,7 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
     std::unordered_map<std::uint32_t, std::size_t> needed; // by register: place in out.needs
     std::unordered_map<std::uint32_t, std::size_t> left;
     std::vector<double> there(g.nodes().size());
+    out.starts.resize((last - first) * tables.size());
     const auto time_of = [&](std::vector<carried_time>& list, std::unordered_map<std::uint32_t, std::size_t>& places,
                              std::uint32_t reg) -> carried_time& {
         const auto [at, is_new] = places.emplace(reg, list.size());
@@ -335,6 +336,9 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
             operands[n] = start; // from now on when it went
         }
         out.cycles[t] = issue / rounds;
+        for (std::size_t n = g.nodes().size(); n-- > 0;) { // of an unrolled loop the first round
+            out.starts[(g.nodes()[n].instruction - first) * tables.size() + t] = (operands[n] - issue) / rounds;
+        }
         // What comes from before, and what goes on: in the order of the code.
         std::unordered_map<std::uint32_t, std::uint32_t> writer;
         for (std::uint32_t n = 0; n < g.nodes().size(); ++n) {

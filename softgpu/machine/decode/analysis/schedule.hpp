@@ -29,6 +29,8 @@ struct schedule {
     std::vector<double> cycles; // for each table: until the next piece begins. Results may be on their way
     std::vector<carried_time> needs;
     std::vector<carried_time> leaves;
+    std::vector<double>
+        starts; // of each instruction, table by table: cycles from the next piece's begin, so less than 0
 };
 
 // How often ptxas repeats the body of a loop: 4 for one block that counts to a bound by a constant, without a barrier, a call

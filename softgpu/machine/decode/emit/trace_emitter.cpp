@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
@@ -44,6 +45,10 @@ void trace_emitter::after(std::uint32_t n, std::uint32_t end) {
 
 instruction& trace_emitter::emit_before(handler run, const instruction& decoded, std::uint64_t bytes, unsigned what) {
     instruction& t = code_.emit(run, decoded.source);
+    t.e = static_cast<place>(code_.piece_cycles.size());
+    const std::size_t tables = points_.tables.size();
+    const double* const start = starts_.data() + (decoded.source - piece_first_) * tables;
+    code_.piece_cycles.insert(code_.piece_cycles.end(), start, start + tables);
     t.a = decoded.a;
     t.width[1] = decoded.width[1];
     t.immediate = decoded.immediate;
@@ -73,6 +78,9 @@ bool trace_emitter::counts_in_shared(const ptx::instruction& i) const {
 }
 
 void trace_emitter::before_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
+    if (f_.instructions[decoded.source].op != i.op) {
+        return; // ptxas leaves it out
+    }
     const instruction_class what = cost_of(i).what;
     if (in_waiting_loop_ ? may_share(i) : releases(i)) {
         notes_word_ = true;
@@ -194,7 +202,9 @@ void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
     while (last < end && cost_of(f_.instructions[last]).what != instruction_class::barrier) {
         ++last;
     }
-    const schedule times = schedule_of(f_, first, last, points_.tables, carried_, rounds_);
+    schedule times = schedule_of(f_, first, last, points_.tables, carried_, rounds_);
+    piece_first_ = first;
+    starts_ = std::move(times.starts);
     instruction& begin = code_.emit(points_.begin_piece, first < end ? first : no_instruction);
     begin.more = static_cast<std::uint32_t>(code_.pieces.size());
     begin.immediate = behind_barrier ? 1 : 0;

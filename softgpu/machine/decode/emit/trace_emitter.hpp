@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "softgpu/machine/code/form.hpp"
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/decode/analysis/left_out.hpp"
 #include "softgpu/machine/decode/analysis/schedule.hpp"
 #include "softgpu/machine/decode/trace_points.hpp"
 #include "softgpu/program/program.hpp"
@@ -17,14 +19,19 @@ class trace_emitter {
 public:
     trace_emitter(const ptx::function& f, const program::control_flow& flow, program_code& code,
                   const trace_points& points)
-        : f_(f), flow_(flow), code_(code), points_(points), carried_(carried_registers_of(f)) {
+        : changed_(without_left_out(f, flow)),
+          f_(changed_ ? *changed_ : f),
+          flow_(flow),
+          code_(code),
+          points_(points),
+          carried_(carried_registers_of(f_)) {
         code_.carried_registers = static_cast<std::uint32_t>(carried_.size());
         for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
             waits_.push_back(only_waits(b));
         }
         for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
             for (std::uint32_t n = flow.blocks[b].first; waits_[b] && n < flow.blocks[b].last; ++n) {
-                const ptx::instruction& i = f.instructions[n];
+                const ptx::instruction& i = f_.instructions[n];
                 waits_for_shared_ = waits_for_shared_ || (may_share(i) && place_of(i) != access_past_shared);
                 waits_for_global_ = waits_for_global_ || (may_share(i) && place_of(i) != access_of_shared);
             }
@@ -56,7 +63,8 @@ private:
     // Straight code from `first` to the next barrier, which is the first instruction of the next piece.
     void begin_piece(std::uint32_t first, std::uint32_t end);
 
-    const ptx::function& f_;
+    const std::optional<ptx::function> changed_;
+    const ptx::function& f_; // without accesses that ptxas leaves out
     const program::control_flow& flow_;
     program_code& code_;
     const trace_points& points_;
@@ -67,6 +75,8 @@ private:
     bool waits_for_global_ = false; // the same of global memory
     bool notes_word_ = false;       // before_access() has put before_poll or before_release in front of the instruction
     unsigned rounds_ = 1;           // as often it is unrolled
+    std::uint32_t piece_first_ = 0; // the present piece's first instruction
+    std::vector<double> starts_;    // schedule::starts of the present piece
 };
 
 } // namespace softgpu::machine

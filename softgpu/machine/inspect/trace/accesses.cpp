@@ -56,7 +56,11 @@ bool is_global(std::uint64_t address, const memory::device_memory& memory) {
 class listener {
 public:
     listener(traced_block& block, const warp* w, bool told)
-        : to_(block.to()), warp_(w->index), clocks_(block.clocks_of(w->index)), told_by_lanes_(told) {}
+        : to_(block.to()),
+          warp_(w->index),
+          clocks_(block.clocks_of(w->index)),
+          behind_(block.behind()),
+          told_by_lanes_(told) {}
 
     void tell(std::uint64_t line, unsigned sectors, std::uint32_t words, unsigned passes, touch how) const {
         to_.touched({.line = line,
@@ -65,7 +69,8 @@ public:
                      .sectors = sectors,
                      .passes = passes,
                      .how = how,
-                     .clocks = clocks_},
+                     .clocks = clocks_,
+                     .behind = behind_},
                     told_by_lanes_);
     }
 
@@ -73,6 +78,7 @@ private:
     block_trace& to_;
     std::uint32_t warp_;
     const double* clocks_;
+    const double* behind_;
     bool told_by_lanes_;
 };
 

@@ -38,6 +38,15 @@ const instruction* before_barrier(const instruction* i, std::byte* /*frame*/, wa
     return i + 1;
 }
 
+// The block that runs, told when the access begins; nullptr: one without a trace.
+traced_block* at_access(const instruction* i, const warp* w) {
+    traced_block* const block = traced_block::running();
+    if (block != nullptr) {
+        block->begin_access(frame_of(w->frame)->code->piece_cycles.data() + i->e);
+    }
+    return block;
+}
+
 // Operand `a` of all lanes, and the immediate.
 void read_operand(const instruction* i, std::byte* frame, warp* w, std::uint64_t* at) {
     const std::byte* const from = lanes_at(frame, w, i->a);
@@ -54,7 +63,7 @@ void read_operand(const instruction* i, std::byte* frame, warp* w, std::uint64_t
 }
 
 const instruction* before_access(const instruction* i, std::byte* frame, warp* w) {
-    traced_block* const block = traced_block::running();
+    traced_block* const block = at_access(i, w);
     if (block == nullptr) {
         return i + 1;
     }
@@ -74,7 +83,7 @@ const instruction* before_access(const instruction* i, std::byte* frame, warp* w
 
 // Lanes, and then lines. A generic address may be one of shared memory.
 const instruction* before_lanes(const instruction* i, std::byte* frame, warp* w) {
-    if (traced_block::running() == nullptr) {
+    if (at_access(i, w) == nullptr) {
         return i + 1;
     }
     std::uint64_t at[lanes];
@@ -215,7 +224,7 @@ const instruction* after_release(const instruction* i, std::byte* /*frame*/, war
 }
 
 const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) {
-    if (traced_block::running() == nullptr) {
+    if (at_access(i, w) == nullptr) {
         return i + 1;
     }
     std::uint64_t at[lanes];

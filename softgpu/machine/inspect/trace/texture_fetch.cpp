@@ -28,7 +28,8 @@ std::uint64_t element_at(std::uint32_t coordinate, std::uint32_t extent, bool is
 
 const instruction* before_texture(const instruction* i, std::byte* frame, warp* w) {
     const auto g = static_cast<geometry>(i->d & geometry_bits);
-    if (traced_block::running() == nullptr || g == geometry::cube || g == geometry::cubes) {
+    traced_block* const block = traced_block::running();
+    if (block == nullptr || g == geometry::cube || g == geometry::cubes) {
         return i + 1;
     }
     const auto word = [&](unsigned which, unsigned l) {
@@ -62,7 +63,8 @@ const instruction* before_texture(const instruction* i, std::byte* frame, warp* 
         bytes = t->element_bytes();
         mask |= 1u << l;
     });
-    tell_access(*traced_block::running(), at, mask, bytes, touch::load, w);
+    block->begin_access(frame_of(w->frame)->code->piece_cycles.data() + i->e);
+    tell_access(*block, at, mask, bytes, touch::load, w);
     return i + 1;
 }
 

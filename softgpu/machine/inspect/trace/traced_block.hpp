@@ -29,6 +29,9 @@ public:
     // Of a warp, by table.
     [[nodiscard]] const double* clocks_of(std::uint32_t warp) const noexcept { return clocks_.data() + warp * tables_; }
     void advance(std::uint32_t warp, const program_code& code, const traced_piece& piece);
+    // The warp comes to an access that begins so many cycles behind the end of its piece, by table.
+    void begin_access(const double* behind) noexcept { behind_ = behind; }
+    [[nodiscard]] const double* behind() const noexcept { return behind_; }
     void arrive(std::uint32_t warp);
     void pass(std::uint32_t warp);
     // Around an access of a warp to words of shared memory for which a loop may wait. `shared`: the block's.
@@ -82,7 +85,8 @@ private:
     };
     std::vector<released_word> released_; // by word; empty: none
     std::vector<double> released_when_;   // it was changed last: by word, table by table
-    std::vector<std::uint32_t> words_;    // of the present access
+    const double* behind_ = nullptr;
+    std::vector<std::uint32_t> words_; // of the present access
     words_between_blocks& between_;
     std::vector<common_clock> clocks_between_; // by table
     std::vector<std::uint64_t> words_between_; // of the present access

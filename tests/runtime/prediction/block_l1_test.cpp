@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// What of L1 a launch tells its trace: the order in which warps ask, and which blocks follow others. prediction_test.cpp, of the
+// same process, names the cards.
+#include <cstddef>
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/embedded.hpp"
+#include "warpfold/testing/counters.hpp"
+
+namespace softgpu::runtime {
+namespace {
+
+// shifted(p): each thread loads its word and the next one. same(p): each block loads one line. What is loaded decides of a trap:
+// ptxas would leave out what nothing reads.
+constexpr std::string_view ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z7shiftedPj(.param .u64 p)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd3];
+    ld.global.u32 %r3, [%rd3+4];
+    add.u32 %r4, %r2, %r3;
+    setp.eq.u32 %p1, %r4, -1;
+    @%p1 trap;
+    ret;
+}
+.visible .entry _Z4samePj(.param .u64 p)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd3];
+    setp.eq.u32 %p1, %r2, -1;
+    @%p1 trap;
+    ret;
+}
+)";
+
+constexpr unsigned threads = 256;
+constexpr std::size_t untouched = 50 << 20; // the other tests of the process leave lines in L2 before that
+
+class block_l1_test : public testing::Test {
+protected:
+    block_l1_test() : program_(ptx) {
+        program_.kernel(&shifted_, "_Z7shiftedPj");
+        program_.kernel(&same_, "_Z4samePj");
+    }
+    void SetUp() override {
+        ASSERT_EQ(cudaMalloc(&data_, untouched + 8 * threads), error::success);
+        ASSERT_EQ(cudaMemset(words(), 0, 8 * threads), error::success);
+    }
+    void TearDown() override { EXPECT_EQ(cudaFree(data_), error::success); }
+
+    [[nodiscard]] void* words() const { return static_cast<char*>(data_) + untouched; }
+    warpfold::testing::prediction of(const char& kernel, unsigned blocks, unsigned threads_of_block,
+                                     unsigned shared_bytes) {
+        return warpfold::testing::predict([&] {
+                   void* const at = words();
+                   void* arguments[] = {const_cast<void**>(&at)};
+                   ASSERT_EQ(cudaLaunchKernel(&kernel, {blocks, 1, 1}, {threads_of_block, 1, 1}, arguments,
+                                              shared_bytes, nullptr),
+                             error::success);
+               })
+            .on("h200");
+    }
+
+    embedded_program program_;
+    const char shifted_ = 0;
+    const char same_ = 0;
+    void* data_ = nullptr;
+};
+
+// All warps ask for their own line before one asks for the next one's first sector.
+TEST_F(block_l1_test, warps_ask_for_their_lines_in_the_order_of_their_clocks) {
+    const auto p = of(shifted_, 1, threads, 0);
+    EXPECT_EQ(p.l2_read_hit_rate, 0);
+    EXPECT_NEAR(p.l1_load_hit_rate, 1 - 33. / 72, 1e-9); // of eight warps, each with four sectors and five
+}
+
+// One block fits a multiprocessor: of 264 the second 132 find what the first ones have loaded.
+TEST_F(block_l1_test, a_block_finds_in_l1_what_one_before_has_left) {
+    constexpr unsigned shared_bytes = 200 << 10;
+    ASSERT_EQ(cudaFuncSetAttribute(&same_, function_attribute::max_dynamic_shared_bytes, shared_bytes), error::success);
+    EXPECT_EQ(of(same_, 132, 32, shared_bytes).l1_load_hit_rate, 0);
+    EXPECT_EQ(of(same_, 264, 32, shared_bytes).l1_load_hit_rate, 0.5);
+}
+
+} // namespace
+} // namespace softgpu::runtime
