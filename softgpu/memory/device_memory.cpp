@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <fstream>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace softgpu::memory {
@@ -61,19 +63,40 @@ device_memory::device_memory(std::uint64_t capacity)
 device_memory::~device_memory() { space_.close(part_); }
 
 address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::string name) {
+    return allocate(bytes, kind, std::move(name), alignment);
+}
+
+address device_memory::allocate(std::uint64_t bytes, allocation_kind kind, std::string name, std::uint64_t page) {
     if (bytes > available()) {
         throw out_of_memory("softgpu: out of memory: " + std::to_string(bytes) + " bytes asked for, " +
                             std::to_string(available()) + " available");
     }
     const std::unique_lock lock(mutex_);
-    const std::uint64_t taken = taken_by(bytes);
-    address base = take(taken);
+    const std::uint64_t taken = round_up(taken_by(bytes), page);
+    const std::uint64_t with_room = taken + page - alignment;
+    address base = take(with_room);
     while (base == 0 && !released_order_.empty()) {
         forget_oldest();
-        base = take(taken);
+        base = take(with_room);
     }
     if (base == 0) {
         throw out_of_memory("softgpu: out of memory: no free range of " + std::to_string(bytes) + " bytes");
+    }
+    if (page != alignment) {
+        const address first = base;
+        base = round_up(base, page);
+        for (const auto& [at, rest] :
+             {std::pair(first, base - first), std::pair(base + taken, first + with_room - base - taken)}) {
+            if (rest != 0) {
+                give(at, rest);
+            }
+        }
+        try {
+            share_pages(base, base + taken, true);
+        } catch (const std::system_error& e) {
+            give(base, taken);
+            throw out_of_memory(std::string("softgpu: out of memory: ") + e.what());
+        }
     }
     const auto made =
         allocations_.emplace(base, allocation{base, bytes, kind, std::move(name), space_.next_serial(), taken}).first;

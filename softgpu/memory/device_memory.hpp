@@ -85,6 +85,8 @@ public:
 
     // 256-byte aligned, zero where fresh. Throws out_of_memory. bytes > 0.
     address allocate(std::uint64_t bytes, allocation_kind kind, std::string name = {});
+    // Whole pages, which are in a file from the start, as after share(). Throws out_of_memory.
+    address allocate_shared(std::uint64_t bytes, allocation_kind kind);
     // false: nothing is allocated at exactly this address.
     bool release(address base);
     // Makes host memory that the program owns visible to kernels (pinned, registered), at its own address.
@@ -159,6 +161,8 @@ public:
         std::uint64_t offset = 0;
     };
     shared_part share(const allocation& a);
+    // nullopt: not all pages of the allocation are in the file.
+    [[nodiscard]] std::optional<shared_part> shared(const allocation& a) const;
 
     // Memory that has been created and waits to be mapped. It may outlive the device's memory.
     struct physical_account {
@@ -172,8 +176,10 @@ private:
     static constexpr unsigned windows = 3 + most_cluster_blocks + 1;
     static constexpr std::uint64_t code_step = 16;
 
-    address take(std::uint64_t taken);                 // a free range; 0: none. The lock is held
-    bool take_at(address base, std::uint64_t taken);   // this one; false: it is not free
+    address take(std::uint64_t taken); // a free range; 0: none. The lock is held
+    address allocate(std::uint64_t bytes, allocation_kind kind, std::string name, std::uint64_t page);
+    void share_pages(address from, address to, bool fresh); // whole ones; fresh: their bytes are lost. The lock is held
+    bool take_at(address base, std::uint64_t taken);        // this one; false: it is not free
     void join_pieces(address at, std::uint64_t bytes); // makes allocations of the pieces from before `at` to behind it
     void give(address base, std::uint64_t taken);
     [[nodiscard]] std::uint64_t taken_by(std::uint64_t bytes) const; // of the arena

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <mutex>
 #include <system_error>
+#include <utility>
 
 #include "softgpu/memory/device_memory.hpp"
 
@@ -33,6 +34,14 @@ auto holder(Ranges& ranges, address at, std::uint64_t bytes) {
     --found;
     const bool holds = bytes <= found->second && at - found->first <= found->second - bytes;
     return holds ? found : ranges.end();
+}
+
+std::uint64_t page_bytes() { return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)); }
+
+// The pages of an allocation: the first address, and that behind them.
+std::pair<address, address> pages_of(const allocation& a) {
+    const std::uint64_t page = page_bytes();
+    return {a.base / page * page, (a.base + std::max<std::uint64_t>(a.bytes, 1) - 1) / page * page + page};
 }
 
 } // namespace
@@ -204,29 +213,48 @@ access_rights device_memory::rights_at(address at) const {
     return at - after->first < after->second.bytes ? after->second.rights : access_rights::none;
 }
 
+address device_memory::allocate_shared(std::uint64_t bytes, allocation_kind kind) {
+    return allocate(bytes, kind, {}, page_bytes());
+}
+
 device_memory::shared_part device_memory::share(const allocation& a) {
     const std::unique_lock lock(mutex_);
+    const auto [from, to] = pages_of(a);
+    share_pages(from, to, false);
+    return {shared_pages_.get(), a.base - arena_};
+}
+
+std::optional<device_memory::shared_part> device_memory::shared(const allocation& a) const {
+    const std::shared_lock lock(mutex_);
+    auto [from, to] = pages_of(a);
+    while (from < to) {
+        const auto next = shared_.upper_bound(from);
+        if (next == shared_.begin() || std::prev(next)->second <= from) {
+            return std::nullopt;
+        }
+        from = std::prev(next)->second;
+    }
+    return shared_part{shared_pages_.get(), a.base - arena_};
+}
+
+void device_memory::share_pages(address from, address to, bool fresh) {
     if (shared_pages_ == nullptr) {
         shared_pages_ = std::make_unique<shared_file>(reserved_bytes_);
     }
-    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    const address behind = (a.base + std::max<std::uint64_t>(a.bytes, 1) - 1) / page * page + page;
-    address at = a.base / page * page;
-    while (at < behind) {
-        const auto next = shared_.upper_bound(at);
-        if (next != shared_.begin() && std::prev(next)->second > at) {
-            at = std::prev(next)->second;
+    while (from < to) {
+        const auto next = shared_.upper_bound(from);
+        if (next != shared_.begin() && std::prev(next)->second > from) {
+            from = std::prev(next)->second;
             continue;
         }
-        const address end = next == shared_.end() ? behind : std::min(behind, next->first);
-        if (!shared_pages_->write(reinterpret_cast<const void*>(at), end - at, at - arena_)) {
+        const address end = next == shared_.end() ? to : std::min(to, next->first);
+        if (!fresh && !shared_pages_->write(reinterpret_cast<const void*>(from), end - from, from - arena_)) {
             throw std::system_error(errno, std::generic_category(), "cannot share device memory");
         }
-        (void)shared_pages_->map(at, end - at, at - arena_);
-        shared_.emplace(at, end);
-        at = end;
+        (void)shared_pages_->map(from, end - from, from - arena_);
+        shared_.emplace(from, end);
+        from = end;
     }
-    return {shared_pages_.get(), a.base - arena_};
 }
 
 } // namespace softgpu::memory

@@ -239,5 +239,57 @@ TEST_F(shared_memory_test, pools_and_their_allocations) {
     EXPECT_EQ(cuMemFreeAsync(memory, nullptr), result::success);
 }
 
+TEST_F(shared_memory_test, an_allocation_of_a_pool_is_exported_while_the_device_works) {
+    pool_properties p{};
+    p.allocation = pool_allocation::pinned;
+    p.handles = pool_handles::file_descriptor;
+    p.location = {location_type::device, 0};
+    memory_pool* pool = nullptr;
+    ASSERT_EQ(cuMemPoolCreate(&pool, &p), result::success);
+    int descriptor = -1;
+    ASSERT_EQ(cuMemPoolExportToShareableHandle(&descriptor, pool, pool_handles::file_descriptor, 0), result::success);
+    device_address before = 0, memory = 0, behind = 0;
+    ASSERT_EQ(cuMemAlloc_v2(&before, 300), result::success);
+    ASSERT_EQ(cuMemAllocFromPoolAsync(&memory, 256, pool, nullptr), result::success);
+    ASSERT_EQ(cuMemAlloc_v2(&behind, 300), result::success);
+    ASSERT_EQ(cuMemsetD32_v2(before, 1, 75), result::success);
+    ASSERT_EQ(cuMemsetD32_v2(memory, 6, 64), result::success);
+    ASSERT_EQ(cuMemsetD32_v2(behind, 3, 75), result::success);
+    struct gate {
+        std::atomic<bool> open{false};
+        bool waited_in_vain = false;
+    } at;
+    ASSERT_EQ(cuLaunchHostFunc(
+                  nullptr,
+                  [](void* user) {
+                      auto& g = *static_cast<gate*>(user);
+                      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+                      while (!g.open && std::chrono::steady_clock::now() < end) {
+                          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                      }
+                      g.waited_in_vain = !g.open;
+                  },
+                  &at),
+              result::success);
+    shared_handle h{};
+    EXPECT_EQ(cuMemPoolExportPointer(&h, memory), result::success);
+    at.open = true;
+    ASSERT_EQ(cuCtxSynchronize(), result::success);
+    EXPECT_FALSE(at.waited_in_vain);
+    {
+        const other_process other(descriptor);
+        ASSERT_EQ(other.ask(order::open_pool, static_cast<std::uint32_t>(descriptor)).code, result::success);
+        ASSERT_EQ(other.ask({order::open_in_pool, 0, h}).code, result::success);
+        EXPECT_EQ(other.ask(order::read, 63).word, 6u);
+        EXPECT_EQ(other.ask(order::free_in_pool).code, result::success);
+    }
+    ::close(descriptor);
+    EXPECT_EQ(word_at(before + 296), 1u);
+    EXPECT_EQ(word_at(behind), 3u);
+    EXPECT_EQ(cuMemFreeAsync(memory, nullptr), result::success);
+    EXPECT_EQ(cuMemFree_v2(before), result::success);
+    EXPECT_EQ(cuMemFree_v2(behind), result::success);
+}
+
 } // namespace
 } // namespace softgpu::runtime

@@ -57,7 +57,6 @@ REASONS = [
     (r"URLError", "data of the network, which was not there"),
     (r"No module named '(examples|extra)", "a file of the repository, which was not there"),
     (r"cuGraphInstantiateWithParams(?s:.*)NOT_SUPPORTED", "graphs that kernels launch"),
-    (r"TestEventIpc(?s:.*)_queue\.Empty", "memory is exported only when the device is idle, and a kernel waits for the other process"),
     (r"type object 'Program' has no|object has no attribute 'handle'|incorrect type .expected cuda|_MemPool is expired|"
      r"IPCAllocationHandle' != |Unsupported code type \"ltoir", "the test is of another week than the release"),
     (r"TestTranscendentalMath|testMethod=test_(float16_log2_special|a_ne_a|isclose_edge_cases|isfinite|isnan)\b",

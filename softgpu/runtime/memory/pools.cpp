@@ -46,7 +46,9 @@ memory::address memory_pools::allocate(memory_pool& pool, std::uint64_t bytes) {
     if (pool.most_bytes != 0 && bytes > pool.most_bytes - std::min(pool.used, pool.most_bytes)) {
         throw memory::out_of_memory("the pool is full");
     }
-    const memory::address base = memory_.allocate(bytes, memory::allocation_kind::device);
+    // Pages of a pool that can be exported are shared from the start: they cannot be moved while a kernel may use them.
+    const memory::address base = pool.can_be_exported ? memory_.allocate_shared(bytes, memory::allocation_kind::device)
+                                                      : memory_.allocate(bytes, memory::allocation_kind::device);
     shares_[base] = {&pool, bytes};
     pool.used += bytes;
     pool.used_high = std::max(pool.used_high, pool.used);

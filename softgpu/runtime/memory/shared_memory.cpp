@@ -56,12 +56,20 @@ memory::shared_file open_handle(const shared_handle& h, shared_kind kind) {
 
 shared_handle share_memory(context& gpu, locked& lock, memory::address at, shared_kind kind) {
     context& home = home_of(gpu, at);
-    gpu.synchronize_all(lock);
-    gpu.wait_until_idle(lock);
-    const auto found = home.memory().find(at);
-    require(found && found->kind == memory::allocation_kind::device && found->name.empty());
-    const memory::device_memory::shared_part part = home.memory().share(*found);
-    return handle_of(kind, home.number(), *part.file, part.offset, found->bytes);
+    const auto checked = [&] {
+        auto found = home.memory().find(at);
+        require(found && found->kind == memory::allocation_kind::device && found->name.empty());
+        return *found;
+    };
+    memory::allocation found = checked();
+    auto part = home.memory().shared(found);
+    if (!part) {
+        gpu.synchronize_all(lock);
+        gpu.wait_until_idle(lock);
+        found = checked(); // still
+        part = home.memory().share(found);
+    }
+    return handle_of(kind, home.number(), *part->file, part->offset, found.bytes);
 }
 
 memory::address open_memory(context& gpu, const shared_handle& h, shared_kind kind) {

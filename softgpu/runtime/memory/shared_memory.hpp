@@ -30,7 +30,8 @@ struct imported_memory final : device_part {
     std::map<memory::address, import> all;
 };
 
-// The allocation that holds the address, which the program has allocated and not mapped. Waits for all work of the process.
+// The allocation that holds the address, which the program has allocated and not mapped. Waits for all work of the process,
+// unless its pages are shared already.
 // Throws invalid_value for any other address.
 shared_handle share_memory(context& gpu, locked& lock, memory::address at, shared_kind kind);
 // The address of the allocation's first byte. Memory that is open already has its address again.
