@@ -13,7 +13,7 @@ BUILD = HERE.parents[1] / "build/stacks"
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
-    """build/stacks/NAME, with the packages of requirements_NAME.txt."""
+    """build/stacks/NAME, with the packages of requirements/NAME.txt."""
     name: str
     command: str  # the Python that makes it
     why: str  # what needs that Python
@@ -29,7 +29,7 @@ class Environment:
 
     @property
     def pins(self):
-        return HERE / f"requirements_{self.name}.txt"
+        return HERE / f"requirements/{self.name}.txt"
 
     def is_there(self):
         copied = self.folder / ".wheels"

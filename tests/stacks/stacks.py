@@ -30,13 +30,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NOT_THERE = 77  # exit status of a smoke test whose packages are missing: ctest calls it skipped
 
-# Not in requirements.txt: the wheels of today's PyTorch are 5 GB.
+# Not in requirements/stacks.txt: the wheels of today's PyTorch are 5 GB.
 LARGE = ("triton_torch", *ENVIRONMENTS)
 
 # Of the time of Triton 3.4.
 TRITON_TESTS = cpp_suites.Suite("triton-lang/triton", "0072ae0b3a4841bba3b75698d4d1b0edd0a96d38", None)
 
-# name: packages whose versions the page names, environment of the program NAME_smoke.py.
+# name: packages whose versions the page names, environment of the program smoke/NAME_smoke.py.
 STACKS = {
     "numba": (("numba-cuda", "numba"), {}),
     "numba_mlir": (("numba-cuda-mlir",), {}),
@@ -126,7 +126,7 @@ def python_of(name):
 
 def smoke(name):
     """Runs the stack's small program."""
-    status, output, seconds = run([str(HERE / f"{name}_smoke.py")], 300, python_of(name), **STACKS[name][1])
+    status, output, seconds = run([str(HERE / f"smoke/{name}_smoke.py")], 300, python_of(name), **STACKS[name][1])
     return {"versions": versions(name), "passes": status == 0, "seconds": round(seconds, 1), "output": output[-2000:]}
 
 

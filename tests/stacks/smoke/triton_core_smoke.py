@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What the plug-in that runs Triton's own tests does with PyTorch's work, against the same work on tensors of the host, and a
 kernel of Triton's between: warpfold run -- python triton_core_smoke.py."""
-import torch
-import torch_on_host  # noqa: F401
-import triton
-import triton.language as tl
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import torch  # noqa: E402
+import torch_on_host  # noqa: E402, F401
+import triton  # noqa: E402
+import triton.language as tl  # noqa: E402
 
 
 @triton.jit

@@ -8,7 +8,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples/triton_tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "examples/triton_tests"))
 from device_array import DeviceArray, to_device
 
 
