@@ -168,7 +168,7 @@ REASONS_OF_H200 = {
     "sums of rows and columns, 2^24 and more: of copy":
         "{met} rows do, all of 2^28 among them. At 2^24 a launch costs 2 of 16 us.",
     "scans of rows and columns, 2^24 and more: of copy":
-        f"{{met}} rows do. {SHARED_COLUMNS.format(share='32 to 48 %')} Three and four columns are one scan of rows: 40 to 61 % (decision 87).",
+        f"{{met}} rows do. {SHARED_COLUMNS.format(share='31 to 48 %')} Three and four columns are one scan of rows: 40 to 61 % (decision 87).",
     "a call without a graph, to 10,000 elements: the host's time":
         "A launch of an empty kernel takes the host 3.3 to 3.5 us there, in the same run; the calls take 3.2 to 3.5.",
     "host, sum, min-max, arg_max, exact and segmented sums: of read":
