@@ -22,7 +22,8 @@ void with_edge_type(const array& edges, const Work& work) {
     }
 }
 
-// The bin of a sample between edges, of which there is one more than bins. The last edge belongs to the last bin. NaN has no bin.
+// The bin of a sample between edges, of which there is one more than bins. The last edge belongs to the last bin. NaN
+// has no bin.
 template <class E>
 class between {
 public:

@@ -41,11 +41,12 @@ struct along_axis_policy {
     unsigned alone_elements = 32;          // of a thread: with no more, blocks do not share those of a result
     unsigned block_row_min_vectors = 4096; // rows of so many vectors of 16 bytes are a block's, shorter ones a warp's
 
-    // Results are few if a block of some, or of a share of their elements, for each multiprocessor is enough, or if a thread has so
-    // many times as many loads as are in flight. Where blocks share elements, the last one joins their values.
+    // Results are few if a block of some, or of a share of their elements, for each multiprocessor is enough, or if a
+    // thread has so many times as many loads as are in flight. Where blocks share elements, the last one joins their
+    // values.
     unsigned few_min_rounds = 8;
-    // More shares than this for each thread that joins them make blocks read narrower parts of more rows: of a line of 128 bytes,
-    // or, of arrays of up to so many bytes, of a sector of 32.
+    // More shares than this for each thread that joins them make blocks read narrower parts of more rows: of a line of
+    // 128 bytes, or, of arrays of up to so many bytes, of a sector of 32.
     unsigned thread_max_shares = 1;
     std::uint64_t by_sector_max_bytes = std::uint64_t{32} << 20;
 
@@ -55,7 +56,7 @@ struct along_axis_policy {
 
     std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20; // more in rows of up to 16 elements: folded by lanes
 
-    // Defaults of an architecture: derived from those of segmented reductions on an H100, until measured.
+    // Defaults of an architecture: measured on an H200 (docs/decisions/0089-few-results.md), derived for others.
     static constexpr along_axis_policy of(unsigned compute_capability) {
         along_axis_policy policy;
         const unsigned fit = threads_of_multiprocessor(compute_capability) / Kernels.block_threads;

@@ -9,9 +9,9 @@
 //  fold_lanes_kernel      everything else; vectors of columns if the innermost kept         fold_lanes.cuh
 //                         dimension is contiguous and all others keep their alignment
 //
-// The latter two have a form for few results: fewer threads with more loads in flight. If the results do not fill the device,
-// its blocks divide the elements of each, and the last one folds their values. The order depends on the plan, the address's
-// alignment, the device and the policy only.
+// The latter two have a form for few results: fewer threads with more loads in flight. If the results do not fill the
+// device, its blocks divide the elements of each, and the last one folds their values. The order depends on the plan,
+// the address's alignment, the device and the policy only.
 #pragma once
 
 #include <algorithm>
@@ -71,8 +71,8 @@ bool has_columns(const T* in, const axis_plan& plan, unsigned width) {
 
 inline std::uint64_t multiprocessors() { return std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()}; }
 
-// Shares of each of `units`, of which `slots` run at once, with which the last one ends soonest. A unit has `of_thread` elements for a
-// thread; a share has at least `least`, and costs as much as a few more.
+// Shares of each of `units`, of which `slots` run at once, with which the last one ends soonest. A unit has `of_thread`
+// elements for a thread; a share has at least `least`, and costs as much as a few more.
 inline std::uint64_t balanced_shares(std::uint64_t units, std::uint64_t slots, std::uint64_t of_thread,
                                      std::uint64_t least) {
     constexpr std::uint64_t cost_of_share = 8, most_rounds = 4;

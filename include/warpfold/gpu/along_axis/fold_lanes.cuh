@@ -64,8 +64,8 @@ __device__ thread_place thread_place_of(const lanes_shape& shape) {
                              : thread_place{across, along, k & (across - 1), k >> shape.log_across};
 }
 
-// Elements k, k + step, ... before `end` of `Width` results, into `mine`. `place` gives where an element is. The rest that gives no
-// whole round is one round more where registers are left for it.
+// Elements k, k + step, ... before `end` of `Width` results, into `mine`. `place` gives where an element is. The rest
+// that gives no whole round is one round more where registers are left for it.
 template <bool Few, unsigned Loads, class A, unsigned Width, class T, class Map, class Op, class Place>
 __device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std::uint64_t end, std::uint64_t step,
                           const Map& map, const Op& op, const Place& place) {
@@ -113,8 +113,8 @@ __device__ void fold_lane(A (&mine)[Width], const T* from, std::uint64_t k, std:
     }
 }
 
-// The values of a block's threads along elements, into those of y = 0: of a warp first, then of the warps. Neighbours come
-// first, so that the order of the elements is kept.
+// The values of a block's threads along elements, into those of y = 0: of a warp first, then of the warps. Neighbours
+// come first, so that the order of the elements is kept.
 template <class A, unsigned Width, class Op>
 __device__ void fold_along(A (&mine)[Width], A* shared, const thread_place& at, bool along_first, const Op& op) {
     const unsigned apart = along_first ? 1 : at.across; // lanes between neighbours
@@ -148,7 +148,8 @@ __device__ void fold_along(A (&mine)[Width], A* shared, const thread_place& at, 
     }
 }
 
-// Takes values of shares begin, begin + 1, ... before `end` of `Width` results, into `mine`. Several are on their way at once.
+// Takes values of shares begin, begin + 1, ... before `end` of `Width` results, into `mine`. Several are on their way
+// at once.
 template <class A, unsigned Width, class Op>
 __device__ void take_shares(A (&mine)[Width], flagged_slot<A>* slots, std::uint64_t results, unsigned begin,
                             unsigned end, const Op& op) {
@@ -238,7 +239,8 @@ __launch_bounds__(lanes_threads<Kernels, Few, A>,
                 __syncthreads();
                 is_result = is_result && split + 1 == shape.splits;
                 if (split + 1 == shape.splits) {
-                    // Blocks start in the order of their index: those of the other shares have started, and none waits for another.
+                    // Blocks start in the order of their index: those of the other shares have started, and none
+                    // waits for another.
 #pragma unroll
                     for (A& one : mine) {
                         one = Op::template identity<A>();

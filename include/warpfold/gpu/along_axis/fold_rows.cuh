@@ -91,7 +91,8 @@ __global__ void __launch_bounds__(axis_block<Kernels, Few>::threads, axis_block<
                 if (thread == 0 && unit < units) {
                     detail::publish(&slots[unit], mine);
                 }
-                // Blocks start in the order of their index: the teams of the other shares have started, and none waits for another.
+                // Blocks start in the order of their index: the teams of the other shares have started, and none
+                // waits for another.
                 mine = Op::template identity<A>();
                 for (unsigned share = thread; is_last && share < shape.splits; share += team) {
                     mine = op(mine, detail::take_slot(&slots[share * shape.results + which]));
