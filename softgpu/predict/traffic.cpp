@@ -139,17 +139,21 @@ traffic device_l2::cold() {
     return t;
 }
 
-load_cache l1_places::take(std::uint64_t place) {
+l1_places::taken l1_places::take(std::uint64_t place) {
     const std::lock_guard lock(mutex_);
-    std::optional<load_cache>& here = left_[place];
-    load_cache cache = here ? std::move(*here) : load_cache(bytes_);
-    here.reset();
-    return cache;
+    for (std::uint64_t k = 0; k < all_.size(); ++k) {
+        const std::uint64_t at = (place + k) % all_.size();
+        if (all_[at].is_free) {
+            state here = std::exchange(all_[at], {.is_free = false, .left = std::nullopt});
+            return {at, here.left ? std::move(*here.left) : load_cache(bytes_)};
+        }
+    }
+    return {place, load_cache(bytes_)};
 }
 
 void l1_places::leave(std::uint64_t place, load_cache&& cache) {
     const std::lock_guard lock(mutex_);
-    left_[place] = std::move(cache);
+    all_[place] = {.is_free = true, .left = std::move(cache)};
 }
 
 inline void block_l1::pass_on(const l2_access& a) {

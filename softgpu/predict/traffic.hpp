@@ -136,15 +136,26 @@ struct block_place {
 class l1_places {
 public:
     // `bytes`: of a block.
-    l1_places(std::uint64_t bytes, std::uint64_t places) : bytes_(bytes), left_(places) {}
+    l1_places(std::uint64_t bytes, std::uint64_t places) : bytes_(bytes), all_(places) {}
 
-    [[nodiscard]] load_cache take(std::uint64_t place);
+    struct taken {
+        std::uint64_t place;
+        load_cache cache;
+    };
+    // `place`, or the next one that is free where a block is in it: the host may hold up a block for longer than a card would. If
+    // none is free, `place` with an empty cache.
+    [[nodiscard]] taken take(std::uint64_t place);
     void leave(std::uint64_t place, load_cache&& cache);
 
 private:
+    struct state {
+        bool is_free = true;
+        std::optional<load_cache> left; // by the block before
+    };
+
     std::mutex mutex_;
     std::uint64_t bytes_;
-    std::vector<std::optional<load_cache>> left_;
+    std::vector<state> all_;
 };
 
 // One block's share of its multiprocessor's L1.

@@ -26,7 +26,7 @@ TEST(BlockL1, ABlockFindsWhatTheOneBeforeHasLeftInItsPlace) {
     l1_places places(l1_bytes, 2);
     std::vector<std::uint64_t> hits;
     for (const std::uint64_t place : {0u, 1u, 0u}) {
-        block_l1 l1(l2, places.take(place));
+        block_l1 l1(l2, places.take(place).cache);
         l1.touched(access(0, 5, 0b1111));
         hits.push_back(l1.ended().l1_hits);
         places.leave(place, l1.cache());
@@ -35,14 +35,26 @@ TEST(BlockL1, ABlockFindsWhatTheOneBeforeHasLeftInItsPlace) {
     EXPECT_EQ(l2.cold().l2_reads, 8u);
 }
 
-// Of the host's threads each has a block: two may have one place.
-TEST(BlockL1, APlaceThatIsTakenIsEmptyForAnotherOne) {
+// The host holds up the block in place 0: the one that would follow it goes where a block is over.
+TEST(BlockL1, ABlockWhosePlaceIsTakenGoesToTheNextFreeOne) {
+    l1_places places(l1_bytes, 3);
+    const l1_places::taken held_up = places.take(0);
+    l1_places::taken other = places.take(1);
+    EXPECT_EQ(other.cache.read(5, 1), 0u);
+    places.leave(1, std::move(other.cache));
+    l1_places::taken follows = places.take(0);
+    EXPECT_EQ(follows.place, 1u);
+    EXPECT_EQ(follows.cache.read(5, 1), 1u);
+}
+
+// More blocks run on the host than fit the card.
+TEST(BlockL1, WithoutAFreePlaceABlockFindsNothing) {
     l1_places places(l1_bytes, 1);
-    load_cache first = places.take(0);
-    EXPECT_EQ(first.read(5, 1), 0u);
-    EXPECT_EQ(places.take(0).read(5, 1), 0u);
-    places.leave(0, std::move(first));
-    EXPECT_EQ(places.take(0).read(5, 1), 1u);
+    l1_places::taken first = places.take(0);
+    EXPECT_EQ(first.cache.read(5, 1), 0u);
+    EXPECT_EQ(places.take(0).cache.read(5, 1), 0u);
+    places.leave(0, std::move(first.cache));
+    EXPECT_EQ(places.take(0).cache.read(5, 1), 1u);
 }
 
 TEST(BlockL1, AStoreLeavesItsSectorAndAnAtomicDoesNot) {

@@ -75,8 +75,10 @@ public:
         const std::uint64_t number = to.begun++;
         l1_.reserve(cards.size());
         for (std::size_t k = 0; k < cards.size(); ++k) {
-            const predict::block_place at = predict::place_of(cards[k]->facts, to.places[k], number);
-            l1_.emplace_back(cards[k]->l2, to.l1_of[k].take(at.place), to.host, at);
+            predict::block_place at = predict::place_of(cards[k]->facts, to.places[k], number);
+            predict::l1_places::taken l1 = to.l1_of[k].take(at.place);
+            at.place = l1.place;
+            l1_.emplace_back(cards[k]->l2, std::move(l1.cache), to.host, at);
             places_.push_back(at.place);
             machine::common_clock clock;
             if (to.shape.blocks <= to.places[k]) {
