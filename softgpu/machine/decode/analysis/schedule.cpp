@@ -78,10 +78,19 @@ struct node {
 // The instructions of all rounds, and what waits for what.
 class graph {
 public:
-    graph(const ptx::function& f, std::uint32_t first, std::uint32_t last, unsigned rounds) : f_(f) {
+    graph(const ptx::function& f, std::uint32_t first, std::uint32_t last, unsigned rounds,
+          const std::optional<predicated_part>& part)
+        : f_(f) {
         nodes_.reserve(std::size_t{last - first} * rounds);
         for (unsigned round = 0; round < rounds; ++round) {
             for (std::uint32_t n = first; n < last; ++n) {
+                if (part && n == part->at.branch) {
+                    n += part->runs ? 0 : part->at.body_last - n - 1;
+                    continue;
+                }
+                predicate_ = part && n > part->at.branch && n < part->at.body_last
+                                 ? f.instructions[part->at.branch].predicate
+                                 : std::nullopt;
                 // Of the branches of an unrolled loop one stays.
                 if (round + 1 == rounds || cost_of(f.instructions[n]).what != instruction_class::control) {
                     add(n);
@@ -151,6 +160,9 @@ private:
         const auto self = static_cast<std::uint32_t>(nodes_.size());
         const ptx::instruction& i = f_.instructions[n];
         nodes_.push_back({before_.cost(n), n, {}, 0, 0});
+        if (const auto by = predicate_ ? writer_.find(predicate_->reg) : writer_.end(); by != writer_.end()) {
+            wait(by->second, self, true);
+        }
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             const auto by = how == program::use::read ? writer_.find(reg) : writer_.end();
             if (by != writer_.end()) {
@@ -207,6 +219,7 @@ private:
     };
 
     const ptx::function& f_;
+    decltype(ptx::instruction::predicate) predicate_; // of the present instruction, from the branch that it has none of
     std::vector<node> nodes_;
     earlier_writers before_{f_};
     std::unordered_map<std::uint32_t, std::uint32_t> writer_; // by register
@@ -299,13 +312,14 @@ unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& fl
 }
 
 schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
-                     std::span<const latency_table> tables, const carried_registers& carried, unsigned rounds) {
+                     std::span<const latency_table> tables, const carried_registers& carried, unsigned rounds,
+                     const std::optional<predicated_part>& predicated) {
     schedule out;
     out.cycles.assign(tables.size(), 0);
     if (tables.empty()) {
         return out;
     }
-    graph g(f, first, last, rounds);
+    graph g(f, first, last, rounds, predicated);
     const std::vector<std::uint32_t> order = g.order(tables.front());
     std::unordered_map<std::uint32_t, std::size_t> needed; // by register: place in out.needs
     std::unordered_map<std::uint32_t, std::size_t> left;
