@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What of L1 a launch tells its trace: the order in which warps ask, and which blocks follow others. prediction_test.cpp, of the
 // same process, names the cards.
+#include <array>
 #include <cstddef>
 
 #include <gtest/gtest.h>
@@ -59,7 +60,8 @@ protected:
     }
     void SetUp() override {
         ASSERT_EQ(cudaMalloc(&data_, untouched + 8 * threads), error::success);
-        ASSERT_EQ(cudaMemset(words(), 0, 8 * threads), error::success);
+        const std::array<char, 8 * threads> zeros{}; // a fill would leave its lines in L2
+        ASSERT_EQ(cudaMemcpy(words(), zeros.data(), zeros.size(), copy_kind::automatic), error::success);
     }
     void TearDown() override { EXPECT_EQ(cudaFree(data_), error::success); }
 

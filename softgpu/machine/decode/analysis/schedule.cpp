@@ -63,13 +63,15 @@ access access_of(const ptx::instruction& i, instruction_class c) {
 }
 
 struct edge {
+    enum class sort : std::uint8_t { issue, result, predicate };
     std::uint32_t to = 0;
-    bool waits = true; // for the result; else for the issue alone
+    sort waits_for = sort::result;
 };
 
 struct node {
     machine_cost cost;
     std::uint32_t instruction = 0;
+    bool is_off = false;     // it is issued, and its predicate fails in all lanes
     std::vector<edge> after; // those that wait for this one
     std::uint32_t before = 0;
     double to_end = 0; // longest way to the end, in cycles
@@ -85,15 +87,11 @@ public:
         for (unsigned round = 0; round < rounds; ++round) {
             for (std::uint32_t n = first; n < last; ++n) {
                 if (part && n == part->at.branch) {
-                    n += part->runs ? 0 : part->at.body_last - n - 1;
                     continue;
                 }
-                predicate_ = part && n > part->at.branch && n < part->at.body_last
-                                 ? f.instructions[part->at.branch].predicate
-                                 : std::nullopt;
                 // Of the branches of an unrolled loop one stays.
                 if (round + 1 == rounds || cost_of(f.instructions[n]).what != instruction_class::control) {
-                    add(n);
+                    add(n, part);
                 }
             }
         }
@@ -106,8 +104,7 @@ public:
         for (std::size_t n = nodes_.size(); n-- > 0;) {
             node& a = nodes_[n];
             for (const edge& e : a.after) {
-                const double way = e.waits ? latency_of(a, latency) : a.cost.slots;
-                a.to_end = std::max(a.to_end, way + nodes_[e.to].to_end);
+                a.to_end = std::max(a.to_end, until(e, a, latency) + nodes_[e.to].to_end);
             }
         }
         using place = std::pair<double, std::uint32_t>;
@@ -139,8 +136,7 @@ public:
             ready.pop();
             all.push_back(n);
             for (const edge& e : nodes_[n].after) {
-                when[e.to] =
-                    std::max(when[e.to], now + (e.waits ? latency_of(nodes_[n], latency) : nodes_[n].cost.slots));
+                when[e.to] = std::max(when[e.to], now + until(e, nodes_[n], latency));
                 if (--left[e.to] == 0) {
                     waiting.emplace(when[e.to], e.to);
                 }
@@ -151,22 +147,38 @@ public:
     }
 
     static double latency_of(const node& n, const latency_table& latency) {
+        if (n.is_off) {
+            return n.cost.slots;
+        }
         const instruction_class as = n.cost.sees_others ? instruction_class::global_atomic : n.cost.what;
         return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + latency[as];
     }
 
+    // From the issue of the node on. A predicate is there when a branch by it would have found its target.
+    static double until(const edge& e, const node& n, const latency_table& latency) {
+        switch (e.waits_for) {
+        case edge::sort::issue: return n.cost.slots;
+        case edge::sort::result: return latency_of(n, latency);
+        case edge::sort::predicate: return std::max(latency_of(n, latency), latency[instruction_class::control]);
+        }
+        return 0;
+    }
+
 private:
-    void add(std::uint32_t n) {
+    void add(std::uint32_t n, const std::optional<predicated_part>& part) {
         const auto self = static_cast<std::uint32_t>(nodes_.size());
         const ptx::instruction& i = f_.instructions[n];
-        nodes_.push_back({before_.cost(n), n, {}, 0, 0});
-        if (const auto by = predicate_ ? writer_.find(predicate_->reg) : writer_.end(); by != writer_.end()) {
-            wait(by->second, self, true);
+        const bool is_predicated = part && n > part->at.branch && n < part->at.body_last;
+        nodes_.push_back({before_.cost(n), n, is_predicated && !part->runs, {}, 0, 0});
+        const auto predicate =
+            is_predicated ? writer_.find(f_.instructions[part->at.branch].predicate->reg) : writer_.end();
+        if (predicate != writer_.end()) {
+            wait(predicate->second, self, edge::sort::predicate);
         }
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             const auto by = how == program::use::read ? writer_.find(reg) : writer_.end();
             if (by != writer_.end()) {
-                wait(by->second, self, true);
+                wait(by->second, self, edge::sort::result);
             }
         });
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
@@ -180,17 +192,17 @@ private:
                            nodes_[self].cost.what == instruction_class::barrier;
         if (fixed) {
             for (std::uint32_t k = last_fixed_; k < self; ++k) {
-                wait(k, self, false);
+                wait(k, self, edge::sort::issue);
             }
             last_fixed_ = self;
             has_fixed_ = true;
         } else if (has_fixed_) {
-            wait(last_fixed_, self, false);
+            wait(last_fixed_, self, edge::sort::issue);
         }
         before_.wrote(n);
     }
-    void wait(std::uint32_t from, std::uint32_t to, bool for_result) {
-        nodes_[from].after.push_back({to, for_result});
+    void wait(std::uint32_t from, std::uint32_t to, edge::sort what) {
+        nodes_[from].after.push_back({to, what});
         ++nodes_[to].before;
     }
     void keep_memory_in_order(std::uint32_t self, const access& a) {
@@ -199,11 +211,11 @@ private:
         }
         auto& [store, loads] = memory_[static_cast<std::size_t>(a.of)];
         if (store != nobody) {
-            wait(store, self, false);
+            wait(store, self, edge::sort::issue);
         }
         if (a.writes) {
             for (const std::uint32_t load : loads) {
-                wait(load, self, false);
+                wait(load, self, edge::sort::issue);
             }
             loads.clear();
             store = self;
@@ -219,7 +231,6 @@ private:
     };
 
     const ptx::function& f_;
-    decltype(ptx::instruction::predicate) predicate_; // of the present instruction, from the branch that it has none of
     std::vector<node> nodes_;
     earlier_writers before_{f_};
     std::unordered_map<std::uint32_t, std::uint32_t> writer_; // by register
@@ -345,7 +356,8 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
                 issue = std::max(issue, there[n]);
             }
             for (const edge& e : a.after) {
-                operands[e.to] = std::max(operands[e.to], e.waits ? there[n] : start);
+                const bool for_issue = e.waits_for == edge::sort::issue;
+                operands[e.to] = std::max(operands[e.to], start + (for_issue ? 0 : graph::until(e, a, tables[t])));
             }
             operands[n] = start; // from now on when it went
         }
