@@ -40,6 +40,9 @@ A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map&
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
+#if defined(__clang__)
+#pragma clang loop unroll(disable) // it would stay scalar
+#endif
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
             lane[j] = op(lane[j], static_cast<A>(detail::mapped(map, in[k + j], k + j)));
         }
