@@ -16,7 +16,7 @@ namespace warpfold::detail {
 // The smallest and the largest of [begin, end), in one pass. Floating-point numbers are compared as integers of the
 // same order, outside of which NaN lies on either side.
 template <class E, class In>
-E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
+[[gnu::always_inline]] inline E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     using T = decltype(E::smallest);
     const auto key_of_number = [](const T& x) {
         if constexpr (std::is_floating_point_v<T>) {
@@ -36,6 +36,7 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
+        WARPFOLD_OVER_LANES
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
             const key x = key_of_number(static_cast<T>(in[k + j]));
             low[j] = smaller_one(low[j], x);
@@ -59,7 +60,7 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
 // The best key of [begin, end), with index `begin`. The index is searched for afterwards, while the elements are in the
 // cache.
 template <bool Smallest, class C, class In>
-C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
+[[gnu::always_inline]] inline C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     using key = decltype(C::key);
     using better = std::conditional_t<Smallest, minimum, maximum>;
     const auto key_at = [&](std::uint64_t k) { return key_of<element_t<In>, Smallest>(in[k]); };
@@ -69,6 +70,7 @@ C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
+        WARPFOLD_OVER_LANES
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
             lane[j] = better{}(lane[j], key_at(k + j));
         }
