@@ -50,7 +50,8 @@ constexpr unsigned inverse(unsigned odd) { // of an odd number, modulo 2^32
 static_assert(inverse(a) * a == 1);
 
 #ifndef WARPFOLD_STREAM_ROUNDS
-#define WARPFOLD_STREAM_ROUNDS 256 // on a GPU, and where a card is predicted; else the model's machine is slower instead
+#define WARPFOLD_STREAM_ROUNDS                                                                                         \
+    256 // on a GPU, and where a card is predicted; else the model's machine is slower instead
 #endif
 
 engine::sample data(std::uint64_t n, std::uint64_t seed) {

@@ -175,7 +175,8 @@ private:
             alone = std::max(cycles_together(static_cast<std::uint64_t>(warps), alone, of_warp) - own_busy_, 0.0);
         }
         const auto own = static_cast<std::uint64_t>(own_blocks_);
-        const bool follow = own > resident_ && resident_ > 1; // others, which come to their end beside those that still run
+        const bool follow =
+            own > resident_ && resident_ > 1; // others, which come to their end beside those that still run
         const double start = follow ? c_.multiprocessors / c_.block_starts : 0;
         const auto cycles = [&](double l2, double dram) {
             const double busy[] = {own_busy_, std::max(l2, dram) / own_blocks_, start};
@@ -199,9 +200,8 @@ private:
         // do, one ends last, which may have waited for others.
         const double last_start =
             follow ? 0 : std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
-        const double started = own <= resident_ && w_.end_far > 0
-                                   ? std::max(between(w_.end_near, w_.end_far) - path_, 0.0)
-                                   : last_start;
+        const double started =
+            own <= resident_ && w_.end_far > 0 ? std::max(between(w_.end_near, w_.end_far) - path_, 0.0) : last_start;
         // Blocks that begin together end together: what stands there too hides the atomics behind their last barrier, and
         // nothing else. They begin with the first block.
         const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;

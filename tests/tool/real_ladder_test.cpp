@@ -38,16 +38,16 @@ TEST_F(real_ladder, is_right_in_every_step) {
 // 256 there and back, 8 without a card.
 TEST_F(real_ladder, predicts_streams_by_their_timeline) {
     const auto of = [](std::vector<std::string> cards) {
-        std::vector<std::string> command{"ladder", "streams", "--device", "softgpu", "--n", "256Ki", "--steps", "two",
-                                         "--no-claims", "--json", "-"};
+        std::vector<std::string> command{"ladder",  "streams", "--device",    "softgpu", "--n", "256Ki",
+                                         "--steps", "two",     "--no-claims", "--json",  "-"};
         command.insert(command.end(), cards.begin(), cards.end());
         return json::parse(run(command).out)["steps"][0];
     };
     const json two = of({"--predict", "h200,t4"});
     for (const char* const card : {"h200", "t4"}) {
         const json& p = two["predictions"][card];
-        EXPECT_LT(p["timeline_nanoseconds"], p["nanoseconds"].get<double>() +
-                                                 p["fills_and_copies_nanoseconds"].get<double>())
+        EXPECT_LT(p["timeline_nanoseconds"],
+                  p["nanoseconds"].get<double>() + p["fills_and_copies_nanoseconds"].get<double>())
             << card;
         EXPECT_GT(p["timeline_nanoseconds"], p["fills_and_copies_nanoseconds"].get<double>() / 2) << card;
     }

@@ -20,8 +20,7 @@ struct predicated_body {
 
 // Of the branch that ends `block`, if it leads over one block, of at most 8 machine instructions that can have a predicate of
 // their own; nullopt: it stays a branch.
-[[nodiscard]] std::optional<predicated_body> predicated_body_behind(const ptx::function& f,
-                                                                    const program::control_flow& flow,
-                                                                    std::uint32_t block);
+[[nodiscard]] std::optional<predicated_body>
+predicated_body_behind(const ptx::function& f, const program::control_flow& flow, std::uint32_t block);
 
 } // namespace softgpu::machine
