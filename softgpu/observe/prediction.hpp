@@ -17,7 +17,7 @@ struct bound_time {
 struct prediction {
     std::string card;               // "h200"
     double nanoseconds = 0;         // warm: the caches hold what the launches before have left there
-    double cold_nanoseconds = 0;    // L2 is empty when a launch begins, but for fills before it
+    double cold_nanoseconds = 0;    // the L2 cache is empty when the launch begins
     std::string bound;              // of the warm time: the name of the slowest
     double share_of_roof = 0;       // of the warm time, the part that the bound itself takes: 0 to 1
     std::string next_bound;         // the second slowest; empty: nothing else takes time

@@ -2,7 +2,6 @@
 #include "softgpu/predict/traffic.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace softgpu::predict {
 
@@ -11,7 +10,6 @@ using machine::touch;
 namespace {
 
 constexpr std::size_t most_waiting = 4096;
-constexpr std::uint64_t bytes_of_line = 128;
 constexpr std::uint64_t copy_of_line = 1ull << 60; // in the partition that is not its home
 constexpr std::size_t looked_ahead = 8;            // accesses: the host's memory takes as long as so many look-ups
 
@@ -27,30 +25,11 @@ unsigned sectors_of(std::uint32_t words) {
 
 void device_l2::begin() {
     const std::lock_guard lock(mutex_);
-    if (!std::exchange(has_fill_, false)) {
-        cache_.begin();
-    }
+    cache_.begin();
     of_warm_ = {};
     of_cold_ = {};
     std::fill(slice_cycles_.begin(), slice_cycles_.end(), 0.0);
     std::fill(last_slice_cycles_.begin(), last_slice_cycles_.end(), 0.0);
-}
-
-// Lines of which all but the last ones are gone at the end are left out.
-void device_l2::fill(std::uint64_t address, std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    if (!std::exchange(has_fill_, true)) {
-        cache_.begin();
-    }
-    const std::uint64_t end = address + bytes;
-    for (std::uint64_t at = std::max(address, end - std::min(bytes, bytes_)); at < end;) {
-        const std::uint64_t line = at / bytes_of_line;
-        const std::uint64_t first = at % bytes_of_line / 4;
-        const std::uint64_t words = std::min((end - 1) / 4, line * 32 + 31) - at / 4 + 1;
-        const auto filled = static_cast<std::uint32_t>((words == 32 ? 0 : 1ull << words) - 1) << first;
-        cache_.write(line, sectors_of(filled), filled);
-        at = (line + 1) * bytes_of_line;
-    }
 }
 
 inline bool device_l2::is_far(const l2_access& a) const {

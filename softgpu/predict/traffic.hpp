@@ -78,17 +78,14 @@ public:
     // multiprocessors and is the home of half of the lines; it keeps copies of the others that its multiprocessors load.
     device_l2(std::uint64_t bytes, std::uint64_t fetch, l2_slices slices = {}, unsigned partitions = 1)
         : cache_(bytes, static_cast<unsigned>(fetch / 32)),
-          bytes_(bytes),
           partitions_(partitions),
           slices_(slices),
           slice_shift_(std::countr_zero(std::max<std::uint64_t>(slices.bytes / 128, 1))),
           slice_cycles_(slice_places),
           last_slice_cycles_(slice_places) {}
 
-    // A launch begins: the cold cache is empty but for what fills since the launch before have left, the warm one is not.
+    // A launch begins: the cold cache is empty, the warm one is not.
     void begin();
-    // A fill of the host. It is no traffic of a launch.
-    void fill(std::uint64_t address, std::uint64_t bytes);
     void take(const std::vector<l2_access>& accesses);
     [[nodiscard]] std::size_t slice_of(std::uint64_t line) const {
         return ((line >> slice_shift_) * 0x9E3779B97F4A7C15ull >> 32) % slice_places;
@@ -120,8 +117,6 @@ private:
     std::mutex mutex_;
     std::atomic<std::uint16_t> blocks_ = 0;
     sector_cache cache_; // of both partitions
-    std::uint64_t bytes_;
-    bool has_fill_ = false; // since the last launch
     unsigned partitions_;
     traffic of_warm_;
     traffic of_cold_;

@@ -325,34 +325,5 @@ TEST(Traffic, MemoryOfTheHostGoesPastTheCaches) {
     EXPECT_EQ(l2.warm().l2_reads, 4u);
 }
 
-// Of 100 bytes from word 6 of line 1 on two sectors are full. The second launch has no fill in front.
-TEST(Traffic, AFillIsInL2ForTheNextLaunch) {
-    device_l2 l2(1 << 20, 32);
-    l2.fill(128 + 24, 100);
-    l2.fill(3 * 128, 128);
-    for (const bool filled : {true, false}) {
-        l2.begin();
-        EXPECT_EQ(l2.warm().l2_writes, 0u);
-        l2.take({{.line = 1, .sectors = 0b1111}, {.line = 2, .sectors = 0b1111}, {.line = 3, .sectors = 0b1111}});
-        EXPECT_EQ(l2.cold().l2_read_hits, filled ? 6u : 0u);
-        EXPECT_EQ(l2.cold().dram_reads, filled ? 6u : 12u);
-    }
-}
-
-// What does not fit is written back in the fill.
-TEST(Traffic, TheEndOfALongFillIsInL2) {
-    constexpr std::uint64_t lines = 1 << 13;
-    device_l2 l2(lines * 128, 32);
-    l2.fill(0, 8 * lines * 128);
-    l2.begin();
-    std::uint64_t hits = 0;
-    for (std::uint64_t line = 0; line < 8 * lines; ++line) {
-        l2.take({{.line = line, .sectors = 0b1111}});
-        hits = line + 1 == 7 * lines ? l2.cold().l2_read_hits : hits;
-    }
-    EXPECT_LT(hits, lines);
-    EXPECT_LE(l2.cold().dram_writes, 4 * lines * 7 / 16);
-}
-
 } // namespace
 } // namespace softgpu::predict

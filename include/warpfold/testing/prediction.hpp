@@ -73,7 +73,7 @@ inline std::ostream& operator<<(std::ostream& out, bound b) {
 struct prediction {
     std::string card;                                   // "h100"
     double microseconds = 0;                            // the caches hold what the launches before have left there
-    double cold_microseconds = 0;                       // L2 is empty when a launch begins, but for fills before it
+    double cold_microseconds = 0;                       // the L2 cache is empty when a launch begins
     testing::bound bound = testing::bound::launch;      // of the warm time
     testing::bound next_bound = testing::bound::launch; // the second; launch: nothing else takes time
     double share_of_roof = 0;                           // of the warm time, what the bound alone would take: 0 to 1

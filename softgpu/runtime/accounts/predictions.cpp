@@ -229,15 +229,6 @@ std::vector<observe::predicted_machine> predicted_machines() {
     return machines;
 }
 
-void note_fill(std::uint64_t address, std::uint64_t bytes) {
-    predicted_cards& all = all_predicted();
-    if (const std::unique_lock turn(all.launching, std::try_to_lock); turn.owns_lock()) {
-        for (const auto& c : all.cards) {
-            c->l2.fill(address, bytes);
-        }
-    }
-}
-
 launch_prediction::launch_prediction(const predict::launch_shape& shape, std::vector<predict::host_lines> host)
     : sums_(std::make_unique<sums>()) {
     predicted_cards& all = all_predicted();

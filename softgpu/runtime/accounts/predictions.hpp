@@ -24,9 +24,6 @@ void load_predicted_cards(const std::vector<std::string>& files);
 // The cards as machines of a timeline, in the order of their predictions. Without seconds of operations.
 [[nodiscard]] std::vector<observe::predicted_machine> predicted_machines();
 
-// A fill of device memory leaves its lines in L2. Not beside a launch that is predicted: that one has the caches.
-void note_fill(std::uint64_t address, std::uint64_t bytes);
-
 // One launch while it runs. Both of two launches would use the caches, so one waits for the other, for a second at most: the
 // other one may wait for what this one does. Then it is not predicted.
 class launch_prediction final : public machine::launch_trace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/memory/fills.hpp"
 
-#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/accounts/operation_journal.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
-#include "softgpu/runtime/accounts/predictions.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 
 namespace softgpu::runtime {
@@ -49,7 +47,6 @@ void run_fill(const fill_work& work) {
         for (std::size_t y = 0; y < work.height; ++y) {
             char* const row = static_cast<char*>(work.base) + (z * work.slice_rows + y) * work.pitch;
             checking::written(row, work.width * work.element_bytes);
-            note_fill(reinterpret_cast<std::uintptr_t>(row), work.width * work.element_bytes);
             if (work.element_bytes == 1) {
                 std::memset(row, static_cast<int>(work.value), work.width);
                 continue;

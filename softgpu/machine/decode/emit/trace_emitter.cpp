@@ -24,9 +24,7 @@ void trace_emitter::begin_block(std::uint32_t b) {
     if (!is_body && !is_behind) {
         straight_ = in_waiting_loop_ ? std::nullopt : predicated_body_behind(f_, flow_, b);
     }
-    const bool has_branch = !straight_ || straight_->branch + 1 != block.last;
-    code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{}
-                                                 : mix_of(f_, block.first, block.last - (has_branch ? 0 : 1)));
+    code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
     rounds_ = unrolled_rounds(f_, flow_, b);
     if (is_body) {
         begin_body();
