@@ -41,7 +41,8 @@ A reduce_lanes(A (&lane)[host_lanes], const Op& op) {
 }
 
 template <class A, class In, class Map, class Op>
-[[gnu::always_inline]] inline A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
+[[gnu::always_inline]] inline A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map,
+                                              const Op& op) {
     A lane[host_lanes];
     for (A& one : lane) {
         one = Op::template identity<A>();

@@ -10,6 +10,7 @@
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/host/core/lanes.hpp"
+#include "warpfold/host/core/vectors.hpp"
 
 namespace warpfold::detail {
 
@@ -81,14 +82,30 @@ template <bool Smallest, class C, class In>
     return {reduce_lanes(lane, better{}), begin};
 }
 
-// The first index in [begin, end) with the key.
+// The first index in [begin, end) with the key, which is there.
 template <bool Smallest, class Key, class In>
-std::uint64_t place_of(const Key& wanted, const In& in, std::uint64_t begin, std::uint64_t end) {
+[[gnu::always_inline]] inline std::uint64_t place_in_lanes(const Key& wanted, const In& in, std::uint64_t begin,
+                                                           std::uint64_t end) {
+    const auto is_at = [&](std::uint64_t k) { return key_of<element_t<In>, Smallest>(in[k]) == wanted; };
     std::uint64_t k = begin;
-    while (k + 1 < end && key_of<element_t<In>, Smallest>(in[k]) != wanted) {
+    for (; k + host_lanes <= end; k += host_lanes) {
+        Key same = 0;
+        WARPFOLD_OVER_LANES
+        for (std::uint64_t j = 0; j < host_lanes; ++j) {
+            same = static_cast<Key>(same | static_cast<Key>(is_at(k + j)));
+        }
+        if (same != 0) {
+            break;
+        }
+    }
+    while (k + 1 < end && !is_at(k)) {
         ++k;
     }
     return k;
+}
+template <bool Smallest, class Key, class In>
+std::uint64_t place_of(const Key& wanted, const In& in, std::uint64_t begin, std::uint64_t end) {
+    return with_widest_vectors([&] { return place_in_lanes<Smallest>(wanted, in, begin, end); });
 }
 
 } // namespace warpfold::detail
