@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
@@ -219,16 +221,24 @@ void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
     emit_piece(first < end ? first : no_instruction, behind_barrier, times_);
 }
 
-// The piece has been taken as if no lane executed the body. The rest comes on top.
+// The piece has been taken as if no lane executed the body. What the body changes comes on top.
 void trace_emitter::begin_body() {
-    const std::vector<double> without = times_.cycles;
-    times_ = schedule_of(f_, piece_first_, piece_last_, points_.tables, carried_, 1, predicated_part{*straight_});
+    const schedule without = std::exchange(
+        times_, schedule_of(f_, piece_first_, piece_last_, points_.tables, carried_, 1, predicated_part{*straight_}));
+    const auto is_among = [](const std::vector<carried_time>& list, const carried_time& c, const auto& is_settled) {
+        return std::any_of(list.begin(), list.end(), [&](const carried_time& other) {
+            return other.number == c.number &&
+                   std::equal(c.at.begin(), c.at.end(), other.at.begin(), other.at.end(), is_settled);
+        });
+    };
     schedule rest = times_;
-    for (std::size_t t = 0; t < without.size(); ++t) {
-        rest.cycles[t] = std::max(rest.cycles[t] - without[t], 0.0);
+    std::erase_if(rest.needs, [&](const carried_time& c) { return is_among(without.needs, c, std::greater_equal{}); });
+    std::erase_if(rest.leaves, [&](const carried_time& c) { return is_among(without.leaves, c, std::equal_to{}); });
+    for (std::size_t t = 0; t < without.cycles.size(); ++t) {
+        rest.cycles[t] = std::max(rest.cycles[t] - without.cycles[t], 0.0);
         for (std::vector<carried_time>* const list : {&rest.needs, &rest.leaves}) {
             for (carried_time& c : *list) {
-                c.at[t] -= without[t];
+                c.at[t] -= without.cycles[t];
             }
         }
     }
