@@ -4,6 +4,7 @@
 
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 #include "tests/fatbin/containers.hpp"
+#include "tests/message_of.hpp"
 
 using namespace softgpu::runtime;
 using namespace fatbin_test;
@@ -19,12 +20,7 @@ fatbin_entry only_entry(const std::string& bytes) {
 }
 
 std::string message_of(const std::string& bytes) {
-    try {
-        (void)decompress(only_entry(bytes));
-    } catch (const fatbin_error& e) {
-        return e.what();
-    }
-    return "no error";
+    return warpfold::tests::message_of<fatbin_error>([&] { (void)decompress(only_entry(bytes)); });
 }
 
 class packings : public testing::TestWithParam<packing> {};
