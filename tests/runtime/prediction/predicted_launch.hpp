@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Predictions of single launches. prediction_test.cpp, of the same process, names the cards.
+#pragma once
+
+#include <cstddef>
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/embedded.hpp"
+#include "warpfold/testing/counters.hpp"
+
+namespace softgpu::runtime {
+
+class device_bytes {
+public:
+    explicit device_bytes(std::size_t bytes) { EXPECT_EQ(cudaMalloc(&data_, bytes), error::success); }
+    ~device_bytes() { EXPECT_EQ(cudaFree(data_), error::success); }
+    device_bytes(const device_bytes&) = delete;
+    device_bytes& operator=(const device_bytes&) = delete;
+
+    [[nodiscard]] void* get() const { return data_; }
+
+private:
+    void* data_ = nullptr;
+};
+
+template <class... Arguments>
+warpfold::testing::predictions predicted(const void* kernel, unsigned blocks, unsigned threads,
+                                         Arguments... arguments) {
+    return warpfold::testing::predict(
+        [&] { ASSERT_EQ(launch(kernel, blocks, threads, arguments...), error::success); });
+}
+
+} // namespace softgpu::runtime
