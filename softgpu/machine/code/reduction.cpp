@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
 
 namespace softgpu::machine {
 
@@ -28,6 +27,12 @@ struct bfloat_bits {
     static constexpr std::uint16_t nan = 0x7FFF;
 };
 
+struct add {
+    template <class T>
+    T operator()(T a, T b) const {
+        return static_cast<T>(a + b);
+    }
+};
 struct least {
     template <class T>
     T operator()(T a, T b) const {
@@ -50,6 +55,24 @@ struct decrement {
     template <class T>
     T operator()(T a, T b) const {
         return a == 0 || a > b ? b : static_cast<T>(a - 1);
+    }
+};
+struct bits_and {
+    template <class T>
+    T operator()(T a, T b) const {
+        return static_cast<T>(a & b);
+    }
+};
+struct bits_or {
+    template <class T>
+    T operator()(T a, T b) const {
+        return static_cast<T>(a | b);
+    }
+};
+struct bits_xor {
+    template <class T>
+    T operator()(T a, T b) const {
+        return static_cast<T>(a ^ b);
     }
 };
 template <class Float>
@@ -99,10 +122,10 @@ struct entry {
 };
 
 constexpr std::array table{
-    entry{suffix::add, suffix::u32, reduce<std::uint32_t, std::plus<>>},
-    entry{suffix::add, suffix::s32, reduce<std::uint32_t, std::plus<>>},
-    entry{suffix::add, suffix::u64, reduce<std::uint64_t, std::plus<>>},
-    entry{suffix::add, suffix::s64, reduce<std::uint64_t, std::plus<>>},
+    entry{suffix::add, suffix::u32, reduce<std::uint32_t, add>},
+    entry{suffix::add, suffix::s32, reduce<std::uint32_t, add>},
+    entry{suffix::add, suffix::u64, reduce<std::uint64_t, add>},
+    entry{suffix::add, suffix::s64, reduce<std::uint64_t, add>},
     entry{suffix::add, suffix::f16, reduce<std::uint16_t, add_half<half_bits>>},
     entry{suffix::add, suffix::bf16, reduce<std::uint16_t, add_half<bfloat_bits>>},
     entry{suffix::add, suffix::f32, reduce<std::uint32_t, add_float<float>>},
@@ -121,12 +144,12 @@ constexpr std::array table{
     entry{suffix::max, suffix::bf16, reduce<std::uint16_t, choose_half<bfloat_bits, true>>},
     entry{suffix::inc, suffix::u32, reduce<std::uint32_t, increment>},
     entry{suffix::dec, suffix::u32, reduce<std::uint32_t, decrement>},
-    entry{suffix::and_, suffix::b32, reduce<std::uint32_t, std::bit_and<>>},
-    entry{suffix::and_, suffix::b64, reduce<std::uint64_t, std::bit_and<>>},
-    entry{suffix::or_, suffix::b32, reduce<std::uint32_t, std::bit_or<>>},
-    entry{suffix::or_, suffix::b64, reduce<std::uint64_t, std::bit_or<>>},
-    entry{suffix::xor_, suffix::b32, reduce<std::uint32_t, std::bit_xor<>>},
-    entry{suffix::xor_, suffix::b64, reduce<std::uint64_t, std::bit_xor<>>},
+    entry{suffix::and_, suffix::b32, reduce<std::uint32_t, bits_and>},
+    entry{suffix::and_, suffix::b64, reduce<std::uint64_t, bits_and>},
+    entry{suffix::or_, suffix::b32, reduce<std::uint32_t, bits_or>},
+    entry{suffix::or_, suffix::b64, reduce<std::uint64_t, bits_or>},
+    entry{suffix::xor_, suffix::b32, reduce<std::uint32_t, bits_xor>},
+    entry{suffix::xor_, suffix::b64, reduce<std::uint64_t, bits_xor>},
 };
 
 } // namespace
