@@ -4,7 +4,7 @@
 #include "softgpu/runtime/cublas/unsupported.hpp"
 #include "softgpu/runtime/cublas/views.hpp"
 
-struct __nv_bfloat16; // cuda_bf16.h
+struct __nv_bfloat16; // of cuda_bf16.h; NOLINT(bugprone-reserved-identifier)
 
 namespace softgpu::runtime::cublas {
 namespace {
