@@ -56,17 +56,7 @@ WAIT:
     @%p3 bra WAIT;
 WORK:
     cvt.rn.f32.u32 %f1, %r1;
-    mov.u32 %r5, 0;
-    .pragma "nounroll";
-ROUND:
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    add.u32 %r5, %r5, 1;
-    setp.lt.u32 %p4, %r5, %r7;
-    @%p4 bra ROUND;
-    ld.param.u64 %rd1, [p];
+)" WORK_OF_R7 R"(    ld.param.u64 %rd1, [p];
     mul.wide.u32 %rd2, %r1, 4;
     add.s64 %rd3, %rd1, %rd2;
     st.global.f32 [%rd3], %f1;
@@ -104,29 +94,20 @@ constexpr std::string_view add_ptx = R"(.version 8.0
 .address_size 64
 .visible .entry _Z3addPji(.param .u64 p, .param .u32 meets_last)
 {
-    .reg .pred %p<3>;
-    .reg .b32 %r<4>;
+    .reg .pred %p<5>;
+    .reg .b32 %r<8>;
     .reg .b64 %rd<3>;
     .reg .f32 %f<2>;
     mov.u32 %r1, %tid.x;
     ld.param.u64 %rd1, [p];
     ld.param.u32 %r2, [meets_last];
+    mov.u32 %r7, 200;
     setp.ne.u32 %p1, %r2, 0;
     @%p1 bra WORK;
     bar.sync 0;
 WORK:
     cvt.rn.f32.u32 %f1, %r1;
-    mov.u32 %r3, 0;
-    .pragma "nounroll";
-ROUND:
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    add.u32 %r3, %r3, 1;
-    setp.lt.u32 %p2, %r3, 200;
-    @%p2 bra ROUND;
-    @!%p1 bra COUNT;
+)" WORK_OF_R7 R"(    @!%p1 bra COUNT;
     bar.sync 0;
 COUNT:
     mul.wide.u32 %rd2, %r1, 4;

@@ -34,17 +34,7 @@ WAIT:
     @%p3 bra WAIT;
 WORK:
     cvt.rn.f32.u32 %f1, %r1;
-    mov.u32 %r5, 0;
-    .pragma "nounroll";
-ROUND:
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    add.u32 %r5, %r5, 1;
-    setp.lt.u32 %p4, %r5, %r7;
-    @%p4 bra ROUND;
-    mov.u32 %r6, 1;
+)" WORK_OF_R7 R"(    mov.u32 %r6, 1;
     st.relaxed.gpu.global.u32 [%rd1], %r6;
 END:
     ret;
@@ -101,17 +91,7 @@ WAIT:
     @%p3 bra WAIT;
 WORK:
     cvt.rn.f32.u32 %f1, %r2;
-    mov.u32 %r5, 0;
-    .pragma "nounroll";
-ROUND:
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    add.u32 %r5, %r5, 1;
-    setp.lt.u32 %p4, %r5, %r7;
-    @%p4 bra ROUND;
-    st.relaxed.gpu.global.u32 [%rd3+4], %r6;
+)" WORK_OF_R7 R"(    st.relaxed.gpu.global.u32 [%rd3+4], %r6;
     bra TAKE;
 END:
     ret;
