@@ -11,18 +11,14 @@
 
 // PTX that works: %r7 rounds of four fma, each of which needs the one before. It uses %r5, %p4 and %f1.
 #define WORK_OF_R7                                                                                                     \
-    R"(
-    mov.u32 %r5, 0;
-    .pragma "nounroll";
-ROUND:
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    add.u32 %r5, %r5, 1;
-    setp.lt.u32 %p4, %r5, %r7;
-    @%p4 bra ROUND;
-)"
+    "mov.u32 %r5, 0;\n"                                                                                                \
+    ".pragma \"nounroll\";\n"                                                                                          \
+    "ROUND:\n"                                                                                                         \
+    "fma.rn.f32 %f1, %f1, %f1, %f1; fma.rn.f32 %f1, %f1, %f1, %f1;\n"                                                  \
+    "fma.rn.f32 %f1, %f1, %f1, %f1; fma.rn.f32 %f1, %f1, %f1, %f1;\n"                                                  \
+    "add.u32 %r5, %r5, 1;\n"                                                                                           \
+    "setp.lt.u32 %p4, %r5, %r7;\n"                                                                                     \
+    "@%p4 bra ROUND;\n"
 
 namespace softgpu::runtime {
 
