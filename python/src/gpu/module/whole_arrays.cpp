@@ -3,15 +3,18 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "python/src/elements.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/module/package.hpp"
 #include "python/src/gpu/send.hpp"
 #include "python/src/whole_functions.hpp"
+#include "warpfold/convolve.hpp"
 
 namespace warpfold::python::on_gpu {
 
@@ -76,6 +79,26 @@ private:
     const package* package_;
 };
 
+// The same elements in the opposite order along all axes.
+array turned(const array& of) {
+    numbers strides = of.strides;
+    std::int64_t last = 0; // of the first element, in bytes
+    for (std::size_t d = 0; d < strides.size(); ++d) {
+        last += (of.shape[d] - 1) * strides[d];
+        strides[d] = -strides[d];
+    }
+    return {of.data + last, of.type, of.shape, std::move(strides)};
+}
+
+bool has_finite_elements(const array& of) {
+    for (std::uint64_t k = 0; k < of.size(); ++k) {
+        if (!std::isfinite(load_as<double>(of.type, of.data + of.at.offset(k)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 class whole_arrays {
 public:
     explicit whole_arrays(nb::object package) : engine_(std::move(package)), functions_(engine_) {}
@@ -110,9 +133,64 @@ public:
         return nb::make_tuple(counts.first, bounds.first);
     }
 
+    // convolve() and correlate() of lines, convolve2d() and correlate2d() of images: of one floating-point type, without gaps, where the
+    // arrays do not change places. A mask of the host is finite.
+    [[nodiscard]] nb::object filter(nb::handle x, nb::handle by, int axes, int which, bool correlates) const {
+        const std::optional<device_array> in = read_filtered(x), there = in ? read(by) : std::nullopt;
+        const std::optional<array> here = in && !there ? array_of(by) : std::nullopt;
+        if (!in || (!there && !here) || (there && there->at != in->at)) {
+            return nb::none();
+        }
+        const array& given = there ? there->of : *here;
+        const auto rank = static_cast<std::size_t>(axes);
+        if (in->of.shape.size() != rank || given.shape.size() != rank || given.type != in->of.type ||
+            given.size() == 0 || !is_plain(given) || (here && !has_finite_elements(given))) {
+            return nb::none();
+        }
+        numbers shape = in->of.shape, lead(2);
+        for (std::size_t d = 0; d < rank; ++d) {
+            const std::int64_t k = given.shape[d];
+            if (k > shape[d] && (axes == 1 || static_cast<outputs>(which) == outputs::valid)) {
+                return nb::none();
+            }
+            shape[d] = static_cast<std::int64_t>(convolve_outputs(static_cast<std::uint64_t>(shape[d]),
+                                                                  static_cast<std::uint64_t>(k),
+                                                                  static_cast<outputs>(which)));
+            // The middle of an even mask of correlate2d() is one element earlier, as in SciPy.
+            const bool is_earlier = axes == 2 && correlates && static_cast<outputs>(which) == outputs::same;
+            lead[2 - rank + d] = is_earlier ? (k - 1) / 2
+                                            : detail::lead_of(static_cast<std::uint64_t>(k), static_cast<outputs>(which));
+        }
+        const array mask = correlates ? given : turned(given);
+        auto made = engine_.make(std::move(shape), in->of.type, *in);
+        run(in->at, [&](const gpu& on) {
+            correlate_images(on, in->of, {mask, there.has_value()}, which, 0, {lead[0], lead[1]}, made.second.of);
+        });
+        return made.first;
+    }
+
+    // Images without gaps, of a floating-point type, correlated with masks of the host, of their type.
+    [[nodiscard]] nb::object separable(nb::handle x, const array& across, const array& down, int outside) const {
+        const std::optional<device_array> in = read_filtered(x);
+        if (!in || in->of.shape.size() < 2 || across.type != in->of.type) {
+            return nb::none();
+        }
+        auto made = engine_.make(in->of.shape, in->of.type, *in);
+        run(in->at, [&](const gpu& on) {
+            correlate_separable(on, in->of, {across, false}, {down, false}, 0, outside, made.second.of);
+        });
+        return made.first;
+    }
+
 private:
     [[nodiscard]] std::optional<device_array> read(nb::handle x) const {
         return engine_.of().has(x) ? engine_.read(x) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<device_array> read_filtered(nb::handle x) const {
+        std::optional<device_array> found = read(x);
+        const bool fits =
+            found && found->of.type >= element::float16 && found->of.size() != 0 && is_plain(found->of);
+        return fits ? std::move(found) : std::nullopt;
     }
 
     package_engine engine_;
@@ -126,6 +204,10 @@ void define_whole_arrays(nb::module_& m) {
         .def(nb::init<nb::object>(), nb::arg("package"))
         .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none())
         .def("ranks", &whole_arrays::ranks, nb::arg("array"), nb::arg("edges"), nb::arg("less"))
+        .def("filter", &whole_arrays::filter, nb::arg("array"), nb::arg("mask"), nb::arg("axes"), nb::arg("which"),
+             nb::arg("correlates"))
+        .def("separable", &whole_arrays::separable, nb::arg("array"), nb::arg("across"), nb::arg("down"),
+             nb::arg("outside"))
         .def("histogram", &whole_arrays::histogram, nb::arg("array"), nb::arg("compared"), nb::arg("edges"));
 }
 
