@@ -78,8 +78,8 @@ def _whole_arrays_on_host(kind: Any) -> None:
 
         def array_of(tensor: Any) -> Any:
             try:
-                return tensor.numpy()
-            except (RuntimeError, TypeError):  # on a device, of another type, with a gradient: left to the function in Python
+                return tensor.numpy() if tensor.is_cpu else None
+            except (RuntimeError, TypeError):  # of another type, with a gradient: left to the function in Python
                 return None
 
         def of_tensor(function: int, tensor: Any, axis: Any) -> Any:

@@ -72,6 +72,10 @@ void exact_moment(const gpu& on, moment which, const array& in, const array* ima
 // Edges are in host memory. They have the type that samples are compared in: int64, uint64 or float64; for ranks() also float32.
 // Sums of float64 weights are added in any order: their last bits may differ from run to run.
 void histogram(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums);
+// The same, and the edges as an array of the device: `edges` and `results` have one type. `compared` are the edges in the type of
+// comparisons.
+void histogram_and_edges(const gpu& on, const array& samples, const array& compared, const array& edges,
+                         const array& sums, const array& results);
 void count_values(const gpu& on, const array& samples, const array* weights, const array& sums);
 void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out);
 void append_bins(const gpu& on, const array& samples, const array& edges, const array& out);

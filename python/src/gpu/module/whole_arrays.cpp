@@ -3,16 +3,18 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "python/src/elements.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/module/package.hpp"
-#include "python/src/gpu/send.hpp"
+#include "python/src/gpu/page_locked.hpp"
 #include "python/src/whole_functions.hpp"
 #include "warpfold/convolve.hpp"
 
@@ -90,6 +92,24 @@ array turned(const array& of) {
     return {of.data + last, of.type, of.shape, std::move(strides)};
 }
 
+// The edges of numpy.linspace(first, last, bins + 1), operation by operation. None if they are not finite, or two are equal.
+template <class E>
+std::vector<E> equal_edges(E first, E last, std::uint64_t bins) {
+    if (first == last) {
+        first -= E(0.5);
+        last += E(0.5);
+    }
+    const E width = last - first, number = static_cast<E>(bins), step = width / number;
+    std::vector<E> edges(bins + 1);
+    bool increase = std::isfinite(first) && std::isfinite(last);
+    for (std::uint64_t k = 0; k <= bins; ++k) {
+        const E at = step != 0 ? static_cast<E>(k) * step : static_cast<E>(k) / number * width;
+        edges[k] = k == bins ? last : at + first;
+        increase = increase && (k == 0 || edges[k - 1] < edges[k]);
+    }
+    return increase ? edges : std::vector<E>{};
+}
+
 bool has_finite_elements(const array& of) {
     for (std::uint64_t k = 0; k < of.size(); ++k) {
         if (!std::isfinite(load_as<double>(of.type, of.data + of.at.offset(k)))) {
@@ -124,13 +144,34 @@ public:
         if (!in) {
             return nb::none();
         }
-        auto counts = engine_.make({static_cast<std::int64_t>(compared.size()) - 1}, element::int64, *in);
-        auto bounds = engine_.make(edges.shape, edges.type, *in);
-        run(in->at, [&](const gpu& on) {
-            on_gpu::histogram(on, in->of, compared, nullptr, counts.second.of);
-            send(on, edges.data, edges.size() * static_cast<std::size_t>(size_of(edges.type)), bounds.second.of.data);
-        });
-        return nb::make_tuple(counts.first, bounds.first);
+        return counted(*in, compared, edges);
+    }
+
+    // Counts of all samples in bins of equal width, and the edges. Waits for the extremes. None for what is an error, too.
+    [[nodiscard]] nb::object histogram_of_all(nb::handle x, std::uint64_t bins) const {
+        const std::optional<device_array> in = read(x);
+        if (!in || in->of.size() == 0 || in->of.type == element::boolean || in->of.type == element::float16) {
+            return nb::none();
+        }
+        return in->of.type == element::float32 ? histogram_with<float>(*in, bins) : histogram_with<double>(*in, bins);
+    }
+
+    // At least `least` counts. Waits for the extremes, unless no element can be as large. None for what is an error, too.
+    [[nodiscard]] nb::object bincount(nb::handle x, std::int64_t least) const {
+        const std::optional<device_array> in = read(x);
+        if (!in || in->of.size() == 0 || in->of.shape.size() != 1 || in->of.type >= element::uint64) {
+            return nb::none();
+        }
+        const element type = in->of.type;
+        const bool is_known = (type == element::boolean && least > 1) ||
+                              (type >= element::uint8 && least >> (8 * size_of(type)) != 0);
+        const auto [smallest, largest] = is_known ? std::pair<std::int64_t, std::int64_t>() : extremes_of<std::int64_t>(*in);
+        if (smallest < 0 || largest >= most_bincounts) {
+            return nb::none();
+        }
+        auto counts = engine_.make({std::max(least, largest + 1)}, element::int64, *in);
+        run(in->at, [&](const gpu& on) { count_values(on, in->of, nullptr, counts.second.of); });
+        return counts.first;
     }
 
     // convolve() and correlate() of lines, convolve2d() and correlate2d() of images: of one floating-point type, without gaps, where the
@@ -183,6 +224,43 @@ public:
     }
 
 private:
+    static constexpr std::int64_t most_bincounts = std::int64_t{1} << 30;
+
+    [[nodiscard]] nb::object counted(const device_array& in, const array& compared, const array& edges) const {
+        auto counts = engine_.make({static_cast<std::int64_t>(compared.size()) - 1}, element::int64, in);
+        auto bounds = engine_.make(edges.shape, edges.type, in);
+        run(in.at, [&](const gpu& on) {
+            histogram_and_edges(on, in.of, compared, edges, counts.second.of, bounds.second.of);
+        });
+        return nb::make_tuple(counts.first, bounds.first);
+    }
+    // The smallest and the largest element, as A. Waits.
+    template <class A>
+    static std::pair<A, A> extremes_of(const device_array& in) {
+        const page_locked room;
+        const element type = in.of.type;
+        const array low(room.data(), type, {}, {}), high(room.data() + page_locked::bytes / 2, type, {}, {});
+        run(in.at, [&](const gpu& on) {
+            min_max(on, fold_type(type), in.of, in.of.size(), low, high);
+            WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+        });
+        return {load_as<A>(type, low.data), load_as<A>(type, high.data)};
+    }
+    // Edges are of E.
+    template <class E>
+    [[nodiscard]] nb::object histogram_with(const device_array& in, std::uint64_t bins) const {
+        const auto [least, most] = extremes_of<E>(in);
+        std::vector<E> edges = equal_edges(least, most, bins);
+        if (edges.empty()) {
+            return nb::none();
+        }
+        std::vector<double> compared(edges.begin(), edges.end());
+        const auto described = [&](auto& of, element type) {
+            return array(reinterpret_cast<char*>(of.data()), type, {static_cast<std::int64_t>(of.size())},
+                         {size_of(type)});
+        };
+        return counted(in, described(compared, element::float64), described(edges, sizeof(E) == 4 ? element::float32 : element::float64));
+    }
     [[nodiscard]] std::optional<device_array> read(nb::handle x) const {
         return engine_.of().has(x) ? engine_.read(x) : std::nullopt;
     }
@@ -208,6 +286,8 @@ void define_whole_arrays(nb::module_& m) {
              nb::arg("correlates"))
         .def("separable", &whole_arrays::separable, nb::arg("array"), nb::arg("across"), nb::arg("down"),
              nb::arg("outside"))
+        .def("bincount", &whole_arrays::bincount, nb::arg("array"), nb::arg("least"))
+        .def("histogram_of_all", &whole_arrays::histogram_of_all, nb::arg("array"), nb::arg("bins"))
         .def("histogram", &whole_arrays::histogram, nb::arg("array"), nb::arg("compared"), nb::arg("edges"));
 }
 
