@@ -28,7 +28,8 @@ template <class E, class Stored = E>
 class between {
 public:
     // Of edges in host memory.
-    between(const Stored* edges, std::uint64_t bins) : edges_(edges), bins_(bins), first_(edges[0]), last_(edges[bins]) {
+    between(const Stored* edges, std::uint64_t bins)
+        : edges_(edges), bins_(bins), first_(edges[0]), last_(edges[bins]) {
         const double width = static_cast<double>(last_) - static_cast<double>(first_);
         per_width_ = width > 0 && std::isfinite(width) ? static_cast<double>(bins) / width : 0;
     }

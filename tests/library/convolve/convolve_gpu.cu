@@ -42,8 +42,9 @@ TEST(convolve, long_array) {
     using kernels = detail::kernels_of<tuning::convolve_policy<>>;
     using shape = detail::lines<kernels, float, 8>;
     const std::uint64_t blocks =
-        detail::properties_of<&detail::convolve_line<shape, detail::convolve_task<float, float>, float,
-                                                     detail::long_mask<float>>>({shape::threads, shape::bytes(64)})
+        detail::properties_of<
+            &detail::convolve_line<shape, detail::convolve_task<float, float>, float, detail::long_mask<float>>>(
+            {shape::threads, shape::bytes(64)})
             .resident_blocks;
     const std::uint64_t n = (blocks + 3) * shape::results + 77;
     filter_case<float, float>({padded(n, 1, 0, 1, 2), 10, 1, {border::wrap, outputs::same}}, true);

@@ -46,8 +46,8 @@ struct line_or_image {
           here(poisoned<T>(out.elements())),
           by_host(here),
           by_device(here),
-          task_by_host(detail::task_of(in.of(static_cast<const T*>(there.data())), out.of(by_host.data()), kx, ky, how,
-                                       "test")),
+          task_by_host(
+              detail::task_of(in.of(static_cast<const T*>(there.data())), out.of(by_host.data()), kx, ky, how, "test")),
           task_by_device(task_by_host) {
         task_by_device.out = by_device.data();
     }
@@ -72,9 +72,9 @@ void same_bits(const layout& in, std::uint64_t kx, std::uint64_t ky, const convo
     const auto width = static_cast<std::int64_t>(kx), height = static_cast<std::int64_t>(ky);
     detail::convolve_engine<On>::template direct<A>(On{}, one.task_by_host, in_order.data(), width, height, "test");
     const captured_stream stream;
-    const detail::mask_in_memory<A, A> by =
-        turned ? detail::mask_in_memory<A, A>{mask_there.data() + mask.size() - 1, -1}
-               : detail::mask_in_memory<A, A>{mask_there.data()};
+    const detail::mask_in_memory<A, A> by = turned
+                                                ? detail::mask_in_memory<A, A>{mask_there.data() + mask.size() - 1, -1}
+                                                : detail::mask_in_memory<A, A>{mask_there.data()};
     detail::convolve_engine<On>::template direct<A>(On{stream.get()}, one.task_by_device, by, width, height, "test");
     stream.run();
     const auto wanted = one.by_host.read(), got = one.by_device.read();
@@ -135,7 +135,8 @@ TEST(convolve_masks, same_bits_of_separable_masks) {
                                                   mask{down_there.data()}, height, "test");
                 stream.run();
                 const auto wanted = one.by_host.read(), got = one.by_device.read();
-                EXPECT_EQ(std::memcmp(wanted.data(), got.data(), wanted.size() * sizeof(float)), 0) << kx << " x " << ky;
+                EXPECT_EQ(std::memcmp(wanted.data(), got.data(), wanted.size() * sizeof(float)), 0)
+                    << kx << " x " << ky;
             };
             compare(gpu{});
             compare(gpu_without_few{});
@@ -151,9 +152,9 @@ void without_ghosts(const layout& in, std::uint64_t kx, std::uint64_t ky, output
     auto mask = samples<float>(kx * ky, true, 5);
     mask[0] = std::numeric_limits<float>::infinity();
     const device_array<float> there(mask);
-    detail::convolve_engine<On>::template direct<float>(On{}, one.task_by_device,
-                                                        detail::mask_in_memory<float, float>{there.data()},
-                                                        static_cast<std::int64_t>(kx), static_cast<std::int64_t>(ky), "test");
+    detail::convolve_engine<On>::template direct<float>(
+        On{}, one.task_by_device, detail::mask_in_memory<float, float>{there.data()}, static_cast<std::int64_t>(kx),
+        static_cast<std::int64_t>(ky), "test");
     CUDA(cudaDeviceSynchronize());
     const auto got = one.by_device.read();
     const auto& task = one.task_by_device;
@@ -175,7 +176,8 @@ void without_ghosts(const layout& in, std::uint64_t kx, std::uint64_t ky, output
             const float result = got[one.out.at(0, static_cast<std::uint64_t>(y), static_cast<std::uint64_t>(x))];
             finite += std::isfinite(sum) ? 1 : 0;
             ASSERT_TRUE(std::isnan(sum) ? std::isnan(result) : result == static_cast<float>(sum))
-                << kx << " x " << ky << ": result (" << x << ", " << y << ") is " << result << ", and should be " << sum;
+                << kx << " x " << ky << ": result (" << x << ", " << y << ") is " << result << ", and should be "
+                << sum;
         }
     }
     EXPECT_TRUE(which == outputs::valid || finite != 0);

@@ -137,11 +137,10 @@ void launch_slide(const gpu& on, const Policy& policy, const Task& task, const M
                   bool adds = false) {
     using T = typename Task::sample;
     constexpr bool is_separable = How == sliding::separable;
-    const auto values = for_kernel<is_separable ? KX + KY : KX * KY>(mask, is_separable ? KX + KY : KX * mask_rows);
+    const auto values = for_kernel < is_separable ? KX + KY : KX * KY > (mask, is_separable ? KX + KY : KX * mask_rows);
     using kernels = kernels_of<Policy>;
     constexpr int cols = slide_columns<kernels, T, A, KX, How>;
-    constexpr auto kernel =
-        &convolve_slide<kernels, Task, A, std::remove_const_t<decltype(values)>, KX, KY, How, cols>;
+    constexpr auto kernel = &convolve_slide<kernels, Task, A, std::remove_const_t<decltype(values)>, KX, KY, How, cols>;
     slide_shape shape;
     shape.mask_rows = mask_rows;
     shape.adds = adds;
@@ -247,42 +246,6 @@ void launch_line(const gpu& on, const Policy&, const Task& task, const Mask& mas
     kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part),
              on.stream>>>(task, plan, mask);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
-}
-
-// Bytes of a mask in the call's memory.
-template <class A>
-std::size_t mask_bytes(std::int64_t n) {
-    return n <= parameter_mask_v<A> ? 0 : (static_cast<std::size_t>(n) * sizeof(A) + 255) / 256 * 256;
-}
-
-// A mask of n values for convolve_line and convolve_tile. One that is too long for a parameter is put in `room`.
-template <class A>
-long_mask<A> placed(const gpu& on, const A* mask, std::int64_t n, void* room) {
-    constexpr std::int64_t most = parameter_mask_v<A>;
-    long_mask<A> all;
-    all.values = n <= most ? nullptr : static_cast<A*>(room);
-    for (std::int64_t k = 0; k < n; k += most) {
-        const int part = static_cast<int>(std::min(most, n - k));
-        std::copy(mask + k, mask + k + part, all.parameter.value);
-        if (n > most) {
-            convolve_put<<<1, 256, 0, on.stream>>>(static_cast<A*>(room) + k, part, all.parameter);
-            WARPFOLD_CHECK_CUDA(cudaGetLastError());
-        }
-    }
-    return all;
-}
-template <class A, class M>
-const mask_in_memory<A, M>& placed(const gpu& /*unused*/, const mask_in_memory<A, M>& mask, std::int64_t /*unused*/,
-                                   void* /*unused*/) {
-    return mask;
-}
-template <class A>
-std::size_t room_of(const A* /*unused*/, std::int64_t n) {
-    return mask_bytes<A>(n);
-}
-template <class A, class M>
-std::size_t room_of(const mask_in_memory<A, M>& /*unused*/, std::int64_t /*unused*/) {
-    return 0;
 }
 
 // After kernels that leave that to it; see leave_out_ghosts().

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "warpfold/gpu/convolve/samples.cuh"
+#include "warpfold/gpu/core/target.hpp"
 
 namespace warpfold::detail {
 
@@ -66,9 +68,50 @@ mask_parameter<A, N> for_kernel(const A* mask, std::int64_t count = N) {
     return values;
 }
 template <int N, class Mask>
-    requires(Mask::in_memory)
-Mask for_kernel(const Mask& mask, std::int64_t /*unused*/ = N) {
+requires(Mask::in_memory) Mask for_kernel(const Mask& mask, std::int64_t /*unused*/ = N) { return mask; }
+
+// Copies a part of a mask from a kernel parameter to device memory.
+template <class A>
+__global__ void convolve_put(A* to, int n, const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> part) {
+    for (int k = static_cast<int>(threadIdx.x); k < n; k += static_cast<int>(blockDim.x)) {
+        to[k] = part.value[k];
+    }
+}
+
+// Bytes of a mask in the call's memory.
+template <class A>
+std::size_t mask_bytes(std::int64_t n) {
+    return n <= parameter_mask_v<A> ? 0 : (static_cast<std::size_t>(n) * sizeof(A) + 255) / 256 * 256;
+}
+
+// A mask of n values for convolve_line and convolve_tile. One that is too long for a parameter is put in `room`.
+template <class A>
+long_mask<A> placed(const gpu& on, const A* mask, std::int64_t n, void* room) {
+    constexpr std::int64_t most = parameter_mask_v<A>;
+    long_mask<A> all;
+    all.values = n <= most ? nullptr : static_cast<A*>(room);
+    for (std::int64_t k = 0; k < n; k += most) {
+        const int part = static_cast<int>(std::min(most, n - k));
+        std::copy(mask + k, mask + k + part, all.parameter.value);
+        if (n > most) {
+            convolve_put<<<1, 256, 0, on.stream>>>(static_cast<A*>(room) + k, part, all.parameter);
+            WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        }
+    }
+    return all;
+}
+template <class A, class M>
+const mask_in_memory<A, M>& placed(const gpu& /*unused*/, const mask_in_memory<A, M>& mask, std::int64_t /*unused*/,
+                                   void* /*unused*/) {
     return mask;
+}
+template <class A>
+std::size_t room_of(const A* /*unused*/, std::int64_t n) {
+    return mask_bytes<A>(n);
+}
+template <class A, class M>
+std::size_t room_of(const mask_in_memory<A, M>& /*unused*/, std::int64_t /*unused*/) {
+    return 0;
 }
 
 // The values of a mask, for indices that are constants.
@@ -98,9 +141,8 @@ struct mask_in_shared_memory {
     const A* value;
 };
 template <class Mask>
-    requires(Mask::in_memory)
-__device__ mask_in_shared_memory<typename Mask::number> in_shared_memory(const Mask& mask, typename Mask::number* room,
-                                                                         int count) {
+requires(Mask::in_memory) __device__ mask_in_shared_memory<typename Mask::number> in_shared_memory(
+    const Mask& mask, typename Mask::number* room, int count) {
     for (int k = static_cast<int>(threadIdx.x); k < count; k += static_cast<int>(blockDim.x)) {
         room[k] = mask[k];
     }
@@ -134,8 +176,7 @@ __device__ void leave_out_ghosts(const convolve_task<T, O>& task, const Mask& ma
                                  std::int64_t number, std::int64_t x, std::int64_t y, int columns) {
     if constexpr (Mask::in_memory) {
         const std::int64_t left = x - task.lead_x, top = y - task.lead_y;
-        const bool inside =
-            left >= 0 && left + columns - 1 + kx <= task.width && top >= 0 && top + ky <= task.height;
+        const bool inside = left >= 0 && left + columns - 1 + kx <= task.width && top >= 0 && top + ky <= task.height;
         if (inside || task.outside != border::zero) {
             return;
         }
@@ -145,8 +186,8 @@ __device__ void leave_out_ghosts(const convolve_task<T, O>& task, const Mask& ma
         }
         for (int c = 0; c < columns && !all_finite; ++c) {
             if (x + c >= 0 && x + c < task.out_width) {
-                task.out[number * task.out_distance + y * task.out_pitch + x + c] = result_without_ghosts(
-                    task, task.in + number * task.distance, mask, kx, ky, x + c, y);
+                task.out[number * task.out_distance + y * task.out_pitch + x + c] =
+                    result_without_ghosts(task, task.in + number * task.distance, mask, kx, ky, x + c, y);
             }
         }
     }

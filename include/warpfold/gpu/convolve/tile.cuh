@@ -179,12 +179,4 @@ __global__ void __launch_bounds__(Shape::threads)
     }
 }
 
-// Copies a part of a mask from a kernel parameter to device memory.
-template <class A>
-__global__ void convolve_put(A* to, int n, const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> part) {
-    for (int k = static_cast<int>(threadIdx.x); k < n; k += static_cast<int>(blockDim.x)) {
-        to[k] = part.value[k];
-    }
-}
-
 } // namespace warpfold::detail

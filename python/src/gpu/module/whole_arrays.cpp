@@ -163,9 +163,10 @@ public:
             return nb::none();
         }
         const element type = in->of.type;
-        const bool is_known = (type == element::boolean && least > 1) ||
-                              (type >= element::uint8 && least >> (8 * size_of(type)) != 0);
-        const auto [smallest, largest] = is_known ? std::pair<std::int64_t, std::int64_t>() : extremes_of<std::int64_t>(*in);
+        const bool is_known =
+            (type == element::boolean && least > 1) || (type >= element::uint8 && least >> (8 * size_of(type)) != 0);
+        const auto [smallest, largest] =
+            is_known ? std::pair<std::int64_t, std::int64_t>() : extremes_of<std::int64_t>(*in);
         if (smallest < 0 || largest >= most_bincounts) {
             return nb::none();
         }
@@ -194,13 +195,12 @@ public:
             if (k > shape[d] && (axes == 1 || static_cast<outputs>(which) == outputs::valid)) {
                 return nb::none();
             }
-            shape[d] = static_cast<std::int64_t>(convolve_outputs(static_cast<std::uint64_t>(shape[d]),
-                                                                  static_cast<std::uint64_t>(k),
-                                                                  static_cast<outputs>(which)));
+            shape[d] = static_cast<std::int64_t>(convolve_outputs(
+                static_cast<std::uint64_t>(shape[d]), static_cast<std::uint64_t>(k), static_cast<outputs>(which)));
             // The middle of an even mask of correlate2d() is one element earlier, as in SciPy.
             const bool is_earlier = axes == 2 && correlates && static_cast<outputs>(which) == outputs::same;
-            lead[2 - rank + d] = is_earlier ? (k - 1) / 2
-                                            : detail::lead_of(static_cast<std::uint64_t>(k), static_cast<outputs>(which));
+            lead[2 - rank + d] =
+                is_earlier ? (k - 1) / 2 : detail::lead_of(static_cast<std::uint64_t>(k), static_cast<outputs>(which));
         }
         const array mask = correlates ? given : turned(given);
         auto made = engine_.make(std::move(shape), in->of.type, *in);
@@ -259,15 +259,15 @@ private:
             return array(reinterpret_cast<char*>(of.data()), type, {static_cast<std::int64_t>(of.size())},
                          {size_of(type)});
         };
-        return counted(in, described(compared, element::float64), described(edges, sizeof(E) == 4 ? element::float32 : element::float64));
+        return counted(in, described(compared, element::float64),
+                       described(edges, sizeof(E) == 4 ? element::float32 : element::float64));
     }
     [[nodiscard]] std::optional<device_array> read(nb::handle x) const {
         return engine_.of().has(x) ? engine_.read(x) : std::nullopt;
     }
     [[nodiscard]] std::optional<device_array> read_filtered(nb::handle x) const {
         std::optional<device_array> found = read(x);
-        const bool fits =
-            found && found->of.type >= element::float16 && found->of.size() != 0 && is_plain(found->of);
+        const bool fits = found && found->of.type >= element::float16 && found->of.size() != 0 && is_plain(found->of);
         return fits ? std::move(found) : std::nullopt;
     }
 
