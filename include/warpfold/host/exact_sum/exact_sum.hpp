@@ -22,7 +22,8 @@ namespace warpfold::detail {
 
 inline constexpr std::uint64_t exact_piece = std::uint64_t{1} << 16; // elements that a thread processes at a time
 
-// Elements of each array that are added at a time: they and the next ones, which are prefetched, fit an L1 cache.
+// Elements of each array that are added at a time: they and the next two chunks, which are prefetched, fit an L1 cache (32 KiB),
+// but for products of doubles, whose arithmetic takes longer than memory.
 template <class T, std::size_t Arrays>
 inline constexpr unsigned exact_step = sizeof(T) * Arrays == sizeof(float) ? exact_chunk : exact_chunk / 2;
 

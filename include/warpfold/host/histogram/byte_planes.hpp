@@ -135,13 +135,19 @@ private:
         const std::uint64_t* const uppers = ones(nibbles + upper);
         const std::uint64_t* const lowers = ones(lower);
         for (unsigned at = 0; at < blocks * lanes; at += lanes) {
+            __m512i low[4];
+            WARPFOLD_UNROLL
+            for (unsigned l = 0; l < 4; ++l) {
+                low[l] = _mm512_load_si512(lowers + l * blocks * lanes + at);
+                WARPFOLD_LOAD_ONCE(low[l]);
+            }
             WARPFOLD_UNROLL
             for (unsigned u = 0; u < 4; ++u) {
-                const __m512i one = _mm512_load_si512(uppers + u * blocks * lanes + at);
+                __m512i one = _mm512_load_si512(uppers + u * blocks * lanes + at);
+                WARPFOLD_LOAD_ONCE(one);
                 WARPFOLD_UNROLL
                 for (unsigned l = 0; l < 4; ++l) {
-                    const __m512i both = one & _mm512_load_si512(lowers + l * blocks * lanes + at);
-                    sums[u][l] += _mm512_popcnt_epi64(both);
+                    sums[u][l] += _mm512_popcnt_epi64(one & low[l]);
                 }
             }
         }

@@ -10,13 +10,14 @@
 #include "warpfold/detail/extremes.hpp"
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/host/core/lanes.hpp"
+#include "warpfold/host/core/vectors.hpp"
 
 namespace warpfold::detail {
 
 // The smallest and the largest of [begin, end), in one pass. Floating-point numbers are compared as integers of the
 // same order, outside of which NaN lies on either side.
 template <class E, class In>
-E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
+[[gnu::always_inline]] inline E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     using T = decltype(E::smallest);
     const auto key_of_number = [](const T& x) {
         if constexpr (std::is_floating_point_v<T>) {
@@ -36,6 +37,7 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
+        WARPFOLD_OVER_LANES
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
             const key x = key_of_number(static_cast<T>(in[k + j]));
             low[j] = smaller_one(low[j], x);
@@ -59,7 +61,7 @@ E extremes_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
 // The best key of [begin, end), with index `begin`. The index is searched for afterwards, while the elements are in the
 // cache.
 template <bool Smallest, class C, class In>
-C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
+[[gnu::always_inline]] inline C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     using key = decltype(C::key);
     using better = std::conditional_t<Smallest, minimum, maximum>;
     const auto key_at = [&](std::uint64_t k) { return key_of<element_t<In>, Smallest>(in[k]); };
@@ -69,6 +71,7 @@ C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
+        WARPFOLD_OVER_LANES
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
             lane[j] = better{}(lane[j], key_at(k + j));
         }
@@ -79,14 +82,30 @@ C best_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end) {
     return {reduce_lanes(lane, better{}), begin};
 }
 
-// The first index in [begin, end) with the key.
+// The first index in [begin, end) with the key, which is there.
 template <bool Smallest, class Key, class In>
-std::uint64_t place_of(const Key& wanted, const In& in, std::uint64_t begin, std::uint64_t end) {
+[[gnu::always_inline]] inline std::uint64_t place_in_lanes(const Key& wanted, const In& in, std::uint64_t begin,
+                                                           std::uint64_t end) {
+    const auto is_at = [&](std::uint64_t k) { return key_of<element_t<In>, Smallest>(in[k]) == wanted; };
     std::uint64_t k = begin;
-    while (k + 1 < end && key_of<element_t<In>, Smallest>(in[k]) != wanted) {
+    for (; k + host_lanes <= end; k += host_lanes) {
+        Key same = 0;
+        WARPFOLD_OVER_LANES
+        for (std::uint64_t j = 0; j < host_lanes; ++j) {
+            same = static_cast<Key>(same | static_cast<Key>(is_at(k + j)));
+        }
+        if (same != 0) {
+            break;
+        }
+    }
+    while (k + 1 < end && !is_at(k)) {
         ++k;
     }
     return k;
+}
+template <bool Smallest, class Key, class In>
+std::uint64_t place_of(const Key& wanted, const In& in, std::uint64_t begin, std::uint64_t end) {
+    return with_widest_vectors([&] { return place_in_lanes<Smallest>(wanted, in, begin, end); });
 }
 
 } // namespace warpfold::detail
