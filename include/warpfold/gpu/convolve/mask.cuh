@@ -181,8 +181,9 @@ __device__ void leave_out_ghosts(const convolve_task<T, O>& task, const Mask& ma
             return;
         }
         bool all_finite = true;
-        for (std::int64_t k = 0; k < kx * ky && all_finite; ++k) {
-            all_finite = is_finite(mask[k]);
+#pragma unroll 8
+        for (std::int64_t k = 0; k < kx * ky; ++k) { // many loads in flight
+            all_finite &= is_finite(mask[k]);
         }
         for (int c = 0; c < columns && !all_finite; ++c) {
             if (x + c >= 0 && x + c < task.out_width) {
