@@ -118,6 +118,21 @@ def test_separable_filters(request, package, dtype, in_one_call):
 
 
 @pytest.mark.parametrize("package", ["torch", "cupy"])
+def test_channels(request, package, in_one_call):
+    kind, rng = request.getfixturevalue(package), np.random.default_rng(7)
+    wf.sum(kind(np.ones(3)), keepdims=True)
+    for dtype in FLOATS:
+        for shape in ((5, 3, 2, 4), (1, 3, 9, 12)):
+            images, masks = rng.standard_normal((2, 3, 9, 12)).astype(dtype), rng.standard_normal(shape).astype(dtype)
+            ours = (in_one_call if dtype != "float16" else of_python)(wf.correlate_channels, kind(images), kind(masks))
+            assert isinstance(ours, kind)
+            assert_same(values(ours), values(of_python(wf.correlate_channels, kind(images), kind(masks))))
+            assert_same(values(wf.correlate_channels(kind(images), masks)), values(ours))
+    for wrong in ((5, 2, 2, 4), (5, 3, 10, 4), (5, 3, 2, 13), (3, 2, 4)):
+        assert outcome(wf.correlate_channels, kind(np.ones((2, 3, 9, 12))), kind(np.ones(wrong))) is ValueError
+
+
+@pytest.mark.parametrize("package", ["torch", "cupy"])
 @pytest.mark.parametrize("dtype", [name for name in NAMES if name not in ("bool", "float16")])  # those are computed in Python
 def test_histograms_of_all_samples(request, package, dtype, in_one_call):
     """Bins, edges and errors are NumPy's, to the last bit."""

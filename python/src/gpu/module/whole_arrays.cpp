@@ -14,7 +14,7 @@
 #include "python/src/elements.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/module/package.hpp"
-#include "python/src/gpu/page_locked.hpp"
+#include "python/src/gpu/module/page_locked.hpp"
 #include "python/src/whole_functions.hpp"
 #include "warpfold/convolve.hpp"
 
@@ -210,6 +210,23 @@ public:
         return made.first;
     }
 
+    // Images and masks of four axes, without gaps, both float32 or float64.
+    [[nodiscard]] nb::object channels(nb::handle x, nb::handle masks) const {
+        const std::optional<device_array> in = read_filtered(x), by = in ? read_filtered(masks) : std::nullopt;
+        if (!by || in->of.type == element::float16 || by->of.type != in->of.type || by->at != in->at) {
+            return nb::none();
+        }
+        const numbers &images = in->of.shape, &given = by->of.shape;
+        if (images.size() != 4 || given.size() != 4 || images[1] != given[1] || images[2] < given[2] ||
+            images[3] < given[3]) {
+            return nb::none();
+        }
+        auto made =
+            engine_.make({images[0], given[0], images[2] - given[2] + 1, images[3] - given[3] + 1}, in->of.type, *in);
+        run(in->at, [&](const gpu& on) { correlate_channels(on, in->of, by->of, made.second.of); });
+        return made.first;
+    }
+
     // Images without gaps, of a floating-point type, correlated with masks of the host, of their type.
     [[nodiscard]] nb::object separable(nb::handle x, const array& across, const array& down, int outside) const {
         const std::optional<device_array> in = read_filtered(x);
@@ -284,6 +301,7 @@ void define_whole_arrays(nb::module_& m) {
         .def("ranks", &whole_arrays::ranks, nb::arg("array"), nb::arg("edges"), nb::arg("less"))
         .def("filter", &whole_arrays::filter, nb::arg("array"), nb::arg("mask"), nb::arg("axes"), nb::arg("which"),
              nb::arg("correlates"))
+        .def("channels", &whole_arrays::channels, nb::arg("images"), nb::arg("masks"))
         .def("separable", &whole_arrays::separable, nb::arg("array"), nb::arg("across"), nb::arg("down"),
              nb::arg("outside"))
         .def("bincount", &whole_arrays::bincount, nb::arg("array"), nb::arg("least"))

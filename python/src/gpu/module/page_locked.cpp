@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "python/src/gpu/page_locked.hpp"
+#include "python/src/gpu/module/page_locked.hpp"
 
 #include <cuda_runtime_api.h>
 
