@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The driver's calls that the tests make, declared without a CUDA header, and kernels for them.
+// The driver's calls that the tests make, declared without a CUDA header.
 #pragma once
 
 #include <cstdint>
 #include <ostream>
-#include <string_view>
 
 #include "softgpu/runtime/abi/driver.hpp"
 #include "tests/runtime/api.hpp"
@@ -111,30 +110,5 @@ inline void PrintTo(result code, std::ostream* out) {
     (void)cuGetErrorName(code, &name);
     *out << (name != nullptr ? name : "unknown code");
 }
-
-// swap(p): each warp reads what its neighbour wrote, without a barrier; 64 threads.
-inline constexpr std::string_view racing_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry swap(.param .u64 out)
-{
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b8 words[256];
-    mov.u32 %r1, %tid.x;
-    mov.u32 %r2, words;
-    shl.b32 %r3, %r1, 2;
-    add.s32 %r4, %r2, %r3;
-    st.shared.u32 [%r4], %r1;
-    xor.b32 %r5, %r3, 128;
-    add.s32 %r6, %r2, %r5;
-    ld.shared.u32 %r7, [%r6];
-    ld.param.u64 %rd1, [out];
-    mul.wide.u32 %rd2, %r1, 4;
-    add.s64 %rd3, %rd1, %rd2;
-    st.global.u32 [%rd3], %r7;
-    ret;
-}
-)";
 
 } // namespace softgpu::runtime

@@ -36,10 +36,7 @@ protected:
         void* arguments[] = {&memory_, &value_};
         ASSERT_EQ(cuLaunchKernel(fill_, 2, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr), result::success);
     }
-    void launch_by_runtime() {
-        void* arguments[] = {&memory_, &value_};
-        ASSERT_EQ(cudaLaunchKernel(&program_.fill, {2, 1, 1}, {32, 1, 1}, arguments, 0, nullptr), error::success);
-    }
+    void launch_by_runtime() { ASSERT_EQ(launch(&program_.fill, 2, 32, memory_, value_), error::success); }
 
     sample_program program_;
     void* memory_ = nullptr;
@@ -95,10 +92,8 @@ TEST_F(mixed_test, counters_are_the_same) {
 }
 
 TEST_F(mixed_test, a_race_in_a_kernel_of_the_driver_is_found) {
-    library* racing = nullptr;
     function* swap = nullptr;
-    ASSERT_EQ(cuModuleLoadData(&racing, std::string(racing_ptx).c_str()), result::success);
-    ASSERT_EQ(cuModuleGetFunction(&swap, racing, "swap"), result::success);
+    ASSERT_EQ(cuModuleGetFunction(&swap, module_, "_Z4swapPj"), result::success);
     warpfold::testing::options checked;
     checked.check("all");
     const recording recorded = record(

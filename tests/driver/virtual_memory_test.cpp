@@ -21,24 +21,10 @@ namespace {
 using warpfold::testing::record;
 using warpfold::testing::recording;
 
-// read(out, in): out[t] = in[t]. race(p): 64 threads write p[0].
-constexpr std::string_view access_ptx = R"(.version 8.0
+// race(p): 64 threads write p[0].
+constexpr std::string_view race_ptx = R"(.version 8.0
 .target sm_75
 .address_size 64
-.visible .entry read(.param .u64 out, .param .u64 in)
-{
-    .reg .b32 %r<3>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [in];
-    mov.u32 %r1, %tid.x;
-    mul.wide.u32 %rd3, %r1, 4;
-    add.s64 %rd4, %rd1, %rd3;
-    add.s64 %rd5, %rd2, %rd3;
-    ld.global.u32 %r2, [%rd5];
-    st.global.u32 [%rd4], %r2;
-    ret;
-}
 .visible .entry race(.param .u64 p)
 {
     .reg .b32 %r<2>;
@@ -109,7 +95,7 @@ TEST_F(virtual_memory_test, a_mapping_is_memory) {
     const device_address data = at + unit + 256;
     ASSERT_EQ(cuMemsetD32_v2(data, 41, 64), result::success);
     const device_address out = mapped(unit);
-    ASSERT_EQ(launch(kernel(access_ptx, "read"), 64, out, data), result::success);
+    ASSERT_EQ(launch(kernel(sample_ptx, "_Z8transferPjS_"), 64, out, data), result::success);
     std::uint32_t words[64] = {};
     ASSERT_EQ(cuMemcpyDtoH_v2(words, out, sizeof words), result::success);
     EXPECT_EQ(words[63], 41u);
@@ -211,7 +197,7 @@ TEST_F(virtual_memory_test, pieces_that_touch_are_one_allocation) {
     }
     ASSERT_EQ(cuMemsetD32_v2(at + unit - 128, 5, 64), result::success);
     const device_address out = mapped(unit);
-    ASSERT_EQ(launch(kernel(access_ptx, "read"), 64, out, at + unit - 128), result::success);
+    ASSERT_EQ(launch(kernel(sample_ptx, "_Z8transferPjS_"), 64, out, at + unit - 128), result::success);
     ASSERT_EQ(cuCtxSynchronize(), result::success);
     std::size_t bytes = 0;
     device_address base = 0;
@@ -264,7 +250,7 @@ TEST_F(virtual_memory_test, what_was_exported_can_be_imported) {
 TEST_F(virtual_memory_test, an_access_to_reserved_addresses_is_a_fault_that_says_so) {
     const device_address at = reserve(2 * unit);
     const device_address out = mapped(unit);
-    function* const read = kernel(access_ptx, "read");
+    function* const read = kernel(sample_ptx, "_Z8transferPjS_");
     testing::internal::CaptureStderr();
     const recording r = checked("memory", [&] {
         ASSERT_EQ(launch(read, 1, out, at + 4), result::success);
@@ -283,7 +269,7 @@ TEST_F(virtual_memory_test, access_rights_bind_kernels) {
     const device_address readable = mapped(unit, access_flags::read);
     const device_address out = mapped(unit);
     const auto outcome = [&](device_address to, device_address from) {
-        function* const read = kernel(access_ptx, "read");
+        function* const read = kernel(sample_ptx, "_Z8transferPjS_");
         testing::internal::CaptureStderr();
         EXPECT_EQ(launch(read, 64, to, from), result::success);
         const result r = cuCtxSynchronize();
@@ -298,7 +284,7 @@ TEST_F(virtual_memory_test, access_rights_bind_kernels) {
 TEST_F(virtual_memory_test, a_mapping_without_access_is_closed) {
     const device_address closed = reserve(unit);
     ASSERT_EQ(cuMemMap(closed, unit, 0, create(unit), 0), result::success);
-    function* const read = kernel(access_ptx, "read");
+    function* const read = kernel(sample_ptx, "_Z8transferPjS_");
     const device_address out = mapped(unit);
     ASSERT_EQ(give_access(closed, unit), result::success);
     ASSERT_EQ(launch(read, 64, out, closed), result::success);
@@ -312,7 +298,7 @@ TEST_F(virtual_memory_test, a_mapping_without_access_is_closed) {
 }
 
 TEST_F(virtual_memory_test, the_checks_see_mapped_memory) {
-    function* const race = kernel(access_ptx, "race");
+    function* const race = kernel(race_ptx, "race");
     const recording races = checked("race", [&] {
         const device_address at = mapped(unit);
         ASSERT_EQ(launch(race, 64, at), result::success);
@@ -320,7 +306,7 @@ TEST_F(virtual_memory_test, the_checks_see_mapped_memory) {
     });
     ASSERT_FALSE(races.findings().empty());
     EXPECT_EQ(races.findings()[0].check, "race");
-    function* const read = kernel(access_ptx, "read");
+    function* const read = kernel(sample_ptx, "_Z8transferPjS_");
     const recording fresh = checked("init", [&] {
         const device_address in = mapped(unit), out = mapped(unit);
         ASSERT_EQ(cuMemsetD32_v2(in, 0, 32), result::success);

@@ -4,6 +4,7 @@
 
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 #include "tests/fatbin/containers.hpp"
+#include "tests/message_of.hpp"
 
 using namespace softgpu::runtime;
 using namespace fatbin_test;
@@ -11,12 +12,7 @@ using namespace fatbin_test;
 namespace {
 
 std::string message_of(const std::string& bytes) {
-    try {
-        (void)read_fatbin(bytes.data(), bytes.size());
-    } catch (const fatbin_error& e) {
-        return e.what();
-    }
-    return "no error";
+    return warpfold::tests::message_of<fatbin_error>([&] { (void)read_fatbin(bytes.data(), bytes.size()); });
 }
 
 TEST(container, lists_entries_with_their_facts) {

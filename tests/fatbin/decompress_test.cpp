@@ -4,6 +4,7 @@
 
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 #include "tests/fatbin/containers.hpp"
+#include "tests/message_of.hpp"
 
 using namespace softgpu::runtime;
 using namespace fatbin_test;
@@ -19,12 +20,7 @@ fatbin_entry only_entry(const std::string& bytes) {
 }
 
 std::string message_of(const std::string& bytes) {
-    try {
-        (void)decompress(only_entry(bytes));
-    } catch (const fatbin_error& e) {
-        return e.what();
-    }
-    return "no error";
+    return warpfold::tests::message_of<fatbin_error>([&] { (void)decompress(only_entry(bytes)); });
 }
 
 class packings : public testing::TestWithParam<packing> {};
@@ -80,7 +76,7 @@ TEST_P(compressed, data_may_not_be_cut_off) {
 INSTANTIATE_TEST_SUITE_P(both, compressed, testing::Values(packing::lz4, packing::zstd));
 
 TEST(decompress, of_a_small_frame_that_swells_stops_at_the_length_claimed) {
-    const std::string zeros(50'000'000, '\0');
+    const std::string zeros(50'000'000, '\0'); // NOLINT(bugprone-string-constructor): as many
     std::string bomb = container({{2, 75, packing::zstd, zeros, 0, "", ""}});
     EXPECT_LT(bomb.size(), 100'000u);
     put(bomb, entry_at + 56, std::uint64_t{1000});

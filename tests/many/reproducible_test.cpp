@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/many/primitives.hpp"
+#include "tests/message_of.hpp"
 #include "warpfold/any_communicator.hpp"
 #include "warpfold/thread_communicator.hpp"
 
@@ -181,14 +182,10 @@ TEST(Reproducible, AnExceptionOfOneRankReachesAll) {
     group.run([](thread_communicator& comm) {
         const auto on = host{1}.over(comm).reproducible();
         const std::vector<double> mine(50, comm.rank() == 1 ? 7.0 : 1.0);
-        try {
-            (void)transform_reduce(on, mine, throws_at_a_double_seven{});
-            ADD_FAILURE() << "nothing was thrown";
-        } catch (const std::exception& e) {
-            EXPECT_EQ(std::string(e.what()), comm.rank() == 1
-                                                 ? "seven is not allowed"
-                                                 : "warpfold: transform_reduce: rank 1 failed: seven is not allowed");
-        }
+        EXPECT_EQ(
+            tests::message_of<std::exception>([&] { (void)transform_reduce(on, mine, throws_at_a_double_seven{}); }),
+            comm.rank() == 1 ? "seven is not allowed"
+                             : "warpfold: transform_reduce: rank 1 failed: seven is not allowed");
         EXPECT_EQ(reduce(on, mine), 450);
         EXPECT_THROW((void)min_max(on, mine.data(), 0), invalid_argument);
         if (comm.rank() == 0) {

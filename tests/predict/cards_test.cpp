@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/predict/card.hpp"
+#include "tests/message_of.hpp"
 
 namespace softgpu::predict {
 namespace {
@@ -26,12 +27,7 @@ std::string changed(const std::string& from, const std::string& to) {
 }
 
 std::string error_of(const std::string& text) {
-    try {
-        static_cast<void>(parse_card(text, "my.json"));
-    } catch (const card_error& e) {
-        return e.what();
-    }
-    return "";
+    return warpfold::tests::message_of<card_error>([&] { static_cast<void>(parse_card(text, "my.json")); });
 }
 
 TEST(Cards, OfTheTreeAreValid) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/program/program.hpp"
+#include "tests/message_of.hpp"
 #include "tests/program/body.hpp"
 
 using namespace softgpu::program;
@@ -108,12 +109,7 @@ TEST(control_flow, blocks_that_nothing_reaches_stay) {
 }
 
 std::string message_of(const body& b) {
-    try {
-        (void)make_control_flow(b.function());
-    } catch (const softgpu::ptx::error& e) {
-        return e.what();
-    }
-    return "no error";
+    return warpfold::tests::message_of<softgpu::ptx::error>([&] { (void)make_control_flow(b.function()); });
 }
 
 TEST(control_flow, says_what_is_missing_and_where) {

@@ -74,8 +74,27 @@ private:
     void** handle_ = nullptr;
 };
 
+// A program with one kernel, named by the object's address.
+class embedded_kernel : public embedded_program {
+public:
+    embedded_kernel(std::string_view ptx, const char* name) : embedded_program(ptx) { kernel(this, name); }
+};
+
+// Grid and block have one dimension.
+template <class... Arguments>
+error launch_in(stream* on, const void* kernel, unsigned blocks, unsigned threads, Arguments... arguments) {
+    void* list[] = {&arguments..., nullptr};
+    return cudaLaunchKernel(kernel, {blocks, 1, 1}, {threads, 1, 1}, list, 0, on);
+}
+template <class... Arguments>
+error launch(const void* kernel, unsigned blocks, unsigned threads, Arguments... arguments) {
+    return launch_in(nullptr, kernel, blocks, threads, arguments...);
+}
+
 // Kernels: fill(p, value) writes value + the thread's number in the grid; wild(p) writes to p, valid or not; bounded and
-// required have launch bounds; shares(p) has 40 KiB of static shared memory. Variables: counter, fixed, both.
+// required have launch bounds; shares(p) has 40 KiB of static shared memory; swap(p): each of two warps reads what the other
+// wrote, without a barrier; copy(p): p[64 + tid] = p[tid] + 1; transfer(to, from): to[tid] = from[tid]. Variables: counter,
+// fixed, both.
 inline constexpr std::string_view sample_ptx = R"(.version 8.0
 .target sm_75
 .address_size 64
@@ -139,6 +158,52 @@ inline constexpr std::string_view sample_ptx = R"(.version 8.0
     st.global.u32 [both], %r2;
     ret;
 }
+.visible .entry _Z4swapPj(.param .u64 out)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b8 words[256];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, words;
+    shl.b32 %r3, %r1, 2;
+    add.s32 %r4, %r2, %r3;
+    st.shared.u32 [%r4], %r1;
+    xor.b32 %r5, %r3, 128;
+    add.s32 %r6, %r2, %r5;
+    ld.shared.u32 %r7, [%r6];
+    ld.param.u64 %rd1, [out];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r7;
+    ret;
+}
+.visible .entry _Z4copyPj(.param .u64 p)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd3];
+    add.u32 %r2, %r2, 1;
+    st.global.u32 [%rd3+256], %r2;
+    ret;
+}
+.visible .entry _Z8transferPjS_(.param .u64 to, .param .u64 from)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u64 %rd2, [from];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.u32 %r2, [%rd5];
+    st.global.u32 [%rd4], %r2;
+    ret;
+}
 )";
 
 // The sample program, registered under its own addresses.
@@ -151,13 +216,17 @@ public:
         kernel(&required, "_Z8requiredv");
         kernel(&shares, "_Z6sharesPj");
         kernel(&bump, "_Z4bumpv");
+        kernel(&swap, "_Z4swapPj");
+        kernel(&copy, "_Z4copyPj");
+        kernel(&transfer, "_Z8transferPjS_");
         kernel(&absent, "_Z6absentv");
         variable(counter, "counter", sizeof counter);
         variable(&fixed, "fixed", sizeof fixed);
         managed(reinterpret_cast<void**>(&both), "both", 4);
     }
 
-    char fill = 0, wild = 0, bounded = 0, required = 0, shares = 0, bump = 0, absent = 0;
+    char fill = 0, wild = 0, bounded = 0, required = 0, shares = 0, bump = 0, swap = 0, copy = 0, transfer = 0,
+         absent = 0;
     std::uint32_t counter[4] = {};
     std::uint32_t fixed = 0;
     std::uint32_t* both = nullptr;

@@ -25,10 +25,7 @@ protected:
         void* arguments[] = {&p, &value};
         return cudaLaunchKernel(&program.fill, grid, block, arguments, shared, nullptr);
     }
-    error wild(const void* p) {
-        void* arguments[] = {&p};
-        return cudaLaunchKernel(&program.wild, one, one, arguments, 0, nullptr);
-    }
+    error wild(const void* p) { return launch(&program.wild, 1, 1, p); }
     error bare(const void* kernel, dimensions grid, dimensions block, std::size_t shared = 0) {
         return cudaLaunchKernel(kernel, grid, block, nullptr, shared, nullptr);
     }
@@ -201,8 +198,7 @@ TEST_F(launch_test, an_observer_sees_every_launch) {
     void* p = nullptr;
     ASSERT_EQ(cudaMalloc(&p, 4096), error::success);
     ASSERT_EQ(fill(static_cast<std::uint32_t*>(p), 0, {4, 2, 1}, {64, 1, 1}, 32), error::success);
-    void* arguments[] = {&p};
-    ASSERT_EQ(cudaLaunchKernel(&program.shares, one, {32, 1, 1}, arguments, 0, nullptr), error::success);
+    ASSERT_EQ(launch(&program.shares, 1, 32, p), error::success);
     ASSERT_EQ(cudaDeviceSynchronize(), error::success);
     ASSERT_EQ(seen.size(), 2u);
     EXPECT_EQ(seen[0].kernel, "fill(unsigned int*, unsigned int)");

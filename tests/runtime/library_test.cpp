@@ -67,7 +67,7 @@ TEST_P(library_test, kernels_and_variables_by_name) {
     EXPECT_EQ(*static_cast<std::uint32_t*>(counter), 3u);
     unsigned count = 0;
     ASSERT_EQ(cudaLibraryGetKernelCount(&count, l), error::success);
-    ASSERT_EQ(count, 6u);
+    ASSERT_EQ(count, 9u);
     std::vector<function*> kernels(count + 2);
     ASSERT_EQ(cudaLibraryEnumerateKernels(kernels.data(), count + 2, l), error::success);
     std::set<std::string> names;
@@ -77,7 +77,7 @@ TEST_P(library_test, kernels_and_variables_by_name) {
         names.insert(name);
     }
     EXPECT_EQ(names, (std::set<std::string>{"_Z4fillPjj", "_Z4wildPj", "_Z7boundedv", "_Z8requiredv", "_Z6sharesPj",
-                                            "_Z4bumpv"}));
+                                            "_Z4bumpv", "_Z4swapPj", "_Z4copyPj", "_Z8transferPjS_"}));
     EXPECT_NE(std::find(kernels.begin(), kernels.end(), fill), kernels.end());
     EXPECT_EQ(kernels[count], nullptr);
     std::vector<function*> some(2);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/observe/counters.hpp"
+#include "tests/message_of.hpp"
 #include "tests/runtime/embedded.hpp"
 #include "warpfold/testing/counters.hpp"
 
@@ -22,8 +23,8 @@ using warpfold::testing::record;
 using warpfold::testing::recorder;
 using namespace std::string_literals;
 
-// ns::turn<2>(p): a block stores words two apart, meets, and each warp loads one of them. swap(): warps read what their
-// neighbours wrote, without a barrier. copy(p): p[tid + blocks' size] = p[tid]. ticket(p): p[tid] is the thread's place in the order of arrival.
+// ns::turn<2>(p): a block stores words two apart, meets, and each warp loads one of them. ticket(p): p[tid] is the thread's
+// place in the order of arrival.
 constexpr std::string_view ptx = R"(.version 8.0
 .target sm_75
 .address_size 64
@@ -48,38 +49,6 @@ constexpr std::string_view ptx = R"(.version 8.0
     st.global.u32 [%rd3], %r7;
     ret;
 }
-.visible .entry _Z4swapPj(.param .u64 out)
-{
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b8 words[256];
-    mov.u32 %r1, %tid.x;
-    mov.u32 %r2, words;
-    shl.b32 %r3, %r1, 2;
-    add.s32 %r4, %r2, %r3;
-    st.shared.u32 [%r4], %r1;
-    xor.b32 %r5, %r3, 128;
-    add.s32 %r6, %r2, %r5;
-    ld.shared.u32 %r7, [%r6];
-    ld.param.u64 %rd1, [out];
-    mul.wide.u32 %rd2, %r1, 4;
-    add.s64 %rd3, %rd1, %rd2;
-    st.global.u32 [%rd3], %r7;
-    ret;
-}
-.visible .entry _Z4copyPj(.param .u64 p)
-{
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-    mov.u32 %r1, %tid.x;
-    ld.param.u64 %rd1, [p];
-    mul.wide.u32 %rd2, %r1, 4;
-    add.s64 %rd3, %rd1, %rd2;
-    ld.global.u32 %r2, [%rd3];
-    add.u32 %r2, %r2, 1;
-    st.global.u32 [%rd3+256], %r2;
-    ret;
-}
 .visible .entry _Z6ticketPj(.param .u64 p)
 {
     .reg .b32 %r<4>;
@@ -98,8 +67,6 @@ class recording_test : public testing::Test {
 protected:
     recording_test() : program_(ptx) {
         program_.kernel(&turn_, "_ZN2ns4turnILi2EEEvPj");
-        program_.kernel(&swap_, "_Z4swapPj");
-        program_.kernel(&copy_, "_Z4copyPj");
         program_.kernel(&ticket_, "_Z6ticketPj");
         program_.variable(&next_, "next", 4);
     }
@@ -110,10 +77,7 @@ protected:
     }
     void TearDown() override { EXPECT_EQ(cudaDeviceReset(), error::success); }
 
-    error launch(const void* kernel, void* p, unsigned blocks = 1) {
-        void* arguments[] = {&p};
-        return cudaLaunchKernel(kernel, {blocks, 1, 1}, {64, 1, 1}, arguments, 0, nullptr);
-    }
+    error launch(const void* kernel, void* p, unsigned blocks = 1) { return runtime::launch(kernel, blocks, 64, p); }
     error launch(const void* kernel) { return launch(kernel, data_); }
 
     // The order of arrival.
@@ -126,20 +90,14 @@ protected:
         return got;
     }
 
+    sample_program sample_;
     embedded_program program_;
-    char turn_ = 0, swap_ = 0, copy_ = 0, ticket_ = 0;
+    char turn_ = 0, ticket_ = 0;
     std::uint32_t next_ = 0;
     void* data_ = nullptr;
 };
 
-std::string what_of(const auto& body) {
-    try {
-        body();
-    } catch (const warpfold::testing::error& e) {
-        return e.what();
-    }
-    return "no error";
-}
+std::string what_of(const auto& body) { return warpfold::tests::message_of<warpfold::testing::error>(body); }
 
 TEST_F(recording_test, names_and_meanings_are_those_of_the_table) {
     std::vector<std::array<std::string, 2>> ours;
@@ -185,7 +143,7 @@ TEST_F(recording_test, predicts_nothing_where_no_card_is_named) {
 TEST_F(recording_test, launches_have_their_names_shapes_and_intervals) {
     const auto all = record([&] {
         ASSERT_EQ(launch(&turn_, data_, 3), error::success);
-        ASSERT_EQ(launch(&copy_), error::success);
+        ASSERT_EQ(launch(&sample_.copy), error::success);
         ASSERT_EQ(launch(&turn_), error::success);
     });
     ASSERT_EQ(all.launches().size(), 3u);
@@ -220,14 +178,14 @@ TEST_F(recording_test, launches_have_their_names_shapes_and_intervals) {
 TEST_F(recording_test, counters_that_would_hold_nothing_are_an_error) {
     EXPECT_EQ(what_of([] { (void)count([] {}); }), "warpfold: nothing was launched");
     EXPECT_EQ(
-        what_of([&] { (void)count([&] { (void)launch(&copy_, data_, 0); }); }),
+        what_of([&] { (void)count([&] { (void)launch(&sample_.copy, data_, 0); }); }),
         "warpfold: a launch failed: kernel copy(unsigned int*): the launch was refused: cudaErrorInvalidValue (invalid "
         "argument)");
     (void)cudaGetLastError();
     // A good one beside it does not hide it.
     const auto both = [&] {
-        (void)launch(&copy_, data_);
-        (void)launch(&copy_, data_, 0);
+        (void)launch(&sample_.copy, data_);
+        (void)launch(&sample_.copy, data_, 0);
     };
     EXPECT_NE(what_of([&] { (void)count(both); }).find("the launch was refused"), std::string::npos);
     (void)cudaGetLastError();
@@ -238,15 +196,16 @@ TEST_F(recording_test, counters_that_would_hold_nothing_are_an_error) {
     EXPECT_EQ(recorded.launches()[1].grid.x, 0u);
     (void)cudaGetLastError();
     testing::internal::CaptureStderr();
-    EXPECT_NE(
-        what_of([&] { (void)count([&] { (void)launch(&copy_, nullptr); }); }).find("a launch failed: kernel copy("),
-        std::string::npos);
+    EXPECT_NE(what_of([&] {
+                  (void)count([&] { (void)launch(&sample_.copy, nullptr); });
+              }).find("a launch failed: kernel copy("),
+              std::string::npos);
     testing::internal::GetCapturedStderr();
 }
 
 TEST_F(recording_test, checks_hold_for_its_time_and_their_findings_are_its_own) {
-    ASSERT_EQ(launch(&swap_), error::success);
-    const auto checked = record([&] { ASSERT_EQ(launch(&swap_), error::success); }, options().check("race"));
+    ASSERT_EQ(launch(&sample_.swap), error::success);
+    const auto checked = record([&] { ASSERT_EQ(launch(&sample_.swap), error::success); }, options().check("race"));
     ASSERT_EQ(checked.findings().size(), 1u);
     EXPECT_EQ(checked.findings()[0].check, "race");
     EXPECT_EQ(checked.findings()[0].kind, "race in shared memory");
@@ -254,13 +213,14 @@ TEST_F(recording_test, checks_hold_for_its_time_and_their_findings_are_its_own) 
     EXPECT_NE(checked.findings()[0].text.find("write of 4 bytes by block (0,0,0)"), std::string::npos);
     EXPECT_EQ(checked.of("swap").findings().size(), 1u);
 
-    const auto others = record([&] { ASSERT_EQ(launch(&swap_), error::success); }, options().check("memory,sync"));
+    const auto others =
+        record([&] { ASSERT_EQ(launch(&sample_.swap), error::success); }, options().check("memory,sync"));
     EXPECT_TRUE(others.findings().empty()) << testing::PrintToString(others.findings());
-    const auto unchecked = record([&] { ASSERT_EQ(launch(&swap_), error::success); });
+    const auto unchecked = record([&] { ASSERT_EQ(launch(&sample_.swap), error::success); });
     EXPECT_TRUE(unchecked.findings().empty());
     const auto correct = record([&] { ASSERT_EQ(launch(&turn_), error::success); }, options().check("all"));
     EXPECT_TRUE(correct.findings().empty()) << testing::PrintToString(correct.findings());
-    const auto again = record([&] { ASSERT_EQ(launch(&swap_), error::success); }, options().check("all"));
+    const auto again = record([&] { ASSERT_EQ(launch(&sample_.swap), error::success); }, options().check("all"));
     EXPECT_EQ(again.findings().size(), 1u) << "one that another recording has found";
 }
 
@@ -270,9 +230,9 @@ TEST_F(recording_test, unwritten_memory_and_leaks_are_those_of_its_own_time) {
     void* within = nullptr;
     const auto found = record(
         [&] {
-            ASSERT_EQ(launch(&copy_, before), error::success); // it may have been written before
+            ASSERT_EQ(launch(&sample_.copy, before), error::success); // it may have been written before
             ASSERT_EQ(cudaMalloc(&within, 1024), error::success);
-            ASSERT_EQ(launch(&copy_, within), error::success);
+            ASSERT_EQ(launch(&sample_.copy, within), error::success);
         },
         options().check("init,leak"));
     ASSERT_EQ(found.findings().size(), 2u) << testing::PrintToString(found.findings());
@@ -392,11 +352,11 @@ TEST_F(recording_test, an_order_is_drawn_from_the_seed_and_ends_with_the_recordi
 
 TEST_F(recording_test, recorders_may_overlap) {
     recorder outer(options().check("race"));
-    ASSERT_EQ(launch(&swap_), error::success);
+    ASSERT_EQ(launch(&sample_.swap), error::success);
     recorder inner(options().check(""));
-    ASSERT_EQ(launch(&swap_), error::success);
+    ASSERT_EQ(launch(&sample_.swap), error::success);
     const auto of_outer = outer.stop();
-    ASSERT_EQ(launch(&copy_), error::success);
+    ASSERT_EQ(launch(&sample_.copy), error::success);
     const auto of_inner = inner.stop();
     EXPECT_EQ(of_outer.launches().size(), 2u);
     ASSERT_EQ(of_outer.findings().size(), 1u);
@@ -409,7 +369,7 @@ TEST_F(recording_test, recorders_may_overlap) {
 
 TEST_F(recording_test, what_the_body_throws_ends_it) {
     EXPECT_THROW(record([] { throw 1; }, options().check("race")), int);
-    const auto after = record([&] { ASSERT_EQ(launch(&swap_), error::success); });
+    const auto after = record([&] { ASSERT_EQ(launch(&sample_.swap), error::success); });
     EXPECT_EQ(after.launches().size(), 1u);
     EXPECT_TRUE(after.findings().empty());
 }

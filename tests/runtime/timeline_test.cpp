@@ -17,24 +17,6 @@ using observe::host_step;
 
 constexpr std::size_t bytes = 100'000;
 
-// Each thread writes its number.
-constexpr const char* numbers = R"(
-.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry numbers(.param .u64 out)
-{
-    .reg .b32 %r<2>;
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    mul.wide.u32 %rd1, %r0, 4;
-    add.s64 %rd2, %rd0, %rd1;
-    st.global.u32 [%rd2], %r0;
-    ret;
-}
-)";
-
 class timeline_test : public testing::Test {
 protected:
     void SetUp() override {
@@ -101,19 +83,14 @@ TEST_F(timeline_test, copies_have_the_engine_of_their_direction) {
 }
 
 TEST_F(timeline_test, kernels_bring_their_counters) {
-    embedded_program program(numbers);
-    static const char key = 0;
-    program.kernel(&key, "numbers");
-    void* arguments[] = {&device};
-    const auto log = log_of([&] {
-        ASSERT_EQ(cudaLaunchKernel(&key, {1, 1, 1}, {64, 1, 1}, arguments, 0, first), error::success);
-    });
+    const sample_program program;
+    const auto log = log_of([&] { ASSERT_EQ(launch_in(first, &program.fill, 1, 64, device, 0), error::success); });
     ASSERT_EQ(log.operations.size(), 1u);
     const auto& kernel = log.operations[0];
     EXPECT_EQ(kernel.on, engine::compute);
-    EXPECT_EQ(kernel.name, "numbers");
+    EXPECT_EQ(kernel.name, "fill(unsigned int*, unsigned int)");
     EXPECT_EQ(kernel.blocks, 1u);
-    EXPECT_EQ(kernel.warp_instructions, 2 * 6u);
+    EXPECT_EQ(kernel.warp_instructions, 2 * 12u);
     EXPECT_EQ(kernel.memory_bytes, 64 * 4u);
 }
 

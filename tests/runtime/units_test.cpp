@@ -60,10 +60,7 @@ public:
     linked_program(const linked_program&) = delete;
     linked_program& operator=(const linked_program&) = delete;
 
-    error launch(unsigned* out) {
-        void* arguments[] = {&out};
-        return cudaLaunchKernel(&kernel, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr);
-    }
+    error launch(unsigned* out) { return runtime::launch(&kernel, 1, 1, out); }
     // What the first launch prints on stderr.
     std::string complaint(error expected) {
         testing::internal::CaptureStderr();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of docs/stacks-cpp.md, from the results of cpp_stacks.py. Rows of other days, which the page has,
+"""The tables of docs/stacks/cpp.md, from the results of cpp_stacks.py. Rows of other days, which the page has,
 stay: of failures and suites all, of findings those of programs that the results do not have."""
 import collections
 import pathlib

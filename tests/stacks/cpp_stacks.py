@@ -228,7 +228,7 @@ def main():
         import cpp_page
         import stacks_page
         page = pathlib.Path(chosen.page)
-        stacks_page.write(page, cpp_page.tables(kept, page.read_text()))
+        stacks_page.write([page], cpp_page.tables(kept, page.read_text()))
     failing = [program for name in names for program in kept.get(name, {}).get("programs", [])
                if "compile_error" in program or program["plain"]["failures"]]
     return 1 if failed or failing else 0

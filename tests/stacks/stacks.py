@@ -314,7 +314,7 @@ def main():
                         "places in the results of an earlier run of all, without which the page is not written")
     parser.add_argument("--smoke-test", choices=STACKS, help=argparse.SUPPRESS)
     parser.add_argument("--results", metavar="FILE", help="JSON; what is run replaces what it holds")
-    parser.add_argument("--page", metavar="FILE", help="the page whose tables are written from the results")
+    parser.add_argument("--page", metavar="FILE", nargs="+", help="the pages whose tables are written from the results")
     chosen = parser.parse_args()
     if chosen.smoke_test:
         if not is_installed(chosen.smoke_test):
@@ -363,7 +363,7 @@ def main():
             file.write_text(json.dumps(results, indent=1))
     if chosen.page and complete:
         import stacks_page
-        stacks_page.write(pathlib.Path(chosen.page), stacks_page.tables(results))
+        stacks_page.write([pathlib.Path(page) for page in chosen.page], stacks_page.tables(results))
     return 1 if failed else 0
 
 

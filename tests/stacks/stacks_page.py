@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of docs/stacks.md, from the results of stacks.py. Each stands between two comments that name it."""
+"""The tables of docs/stacks.md and docs/stacks/, from the results of stacks.py. Each stands between two comments that name it."""
 import collections
 import re
 
@@ -71,15 +71,14 @@ def tables(results):
     return made
 
 
-def write(page, made):
-    """Replaces the tables in the page; made: those of tables(), or of cpp_page.tables(). Raises ValueError for one that has
-    no place there."""
-    text = page.read_text()
+def write(pages, made):
+    """Replaces each table in the page that has a place for it; made: those of tables(), or of cpp_page.tables(). Raises
+    ValueError where no page has one."""
     for name, lines in made.items():
         begin, end = f"<!-- {name}, by ./dev stacks -->", f"<!-- end of {name} -->"
         pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.S)
-        if not pattern.search(text):
-            raise ValueError(f"{page} has no place for the table {name!r}")
+        page = next((page for page in pages if pattern.search(page.read_text())), None)
+        if page is None:
+            raise ValueError(f"no page has a place for the table {name!r}")
         table = "\n".join([begin, "", *lines, "", end])
-        text = pattern.sub(lambda _: table, text)
-    page.write_text(text)
+        page.write_text(pattern.sub(lambda _, table=table: table, page.read_text()))

@@ -122,7 +122,7 @@ class Page(unittest.TestCase):
             return {"llmc": {"date": date, "programs": [{"program": name, "group": "dev/cuda", "limit": 60, "plain": run, "check": run}]}}
 
         def written(given):
-            stacks_page.write(page, cpp_page.tables(given, page.read_text()))
+            stacks_page.write([page], cpp_page.tables(given, page.read_text()))
             return page.read_text()
 
         leak = {"run": "a 1", "kind": "leak", "times": 3, "accesses": []}

@@ -200,15 +200,17 @@ class Stacks(unittest.TestCase):
         self.assertEqual(stacks_page.failures_table({"limit": 60, "modules": many})[2:], ["| r | 13 | 13 modules |"])
 
         with tempfile.TemporaryDirectory() as folder:
-            page = pathlib.Path(folder, "page.md")
-            page.write_text((ROOT / "docs/stacks.md").read_text())  # it has a place for each
-            stacks_page.write(page, stacks_page.tables(results))
-            once = page.read_text()
-            self.assertIn("| `x` | 1 | 6 |", once)
-            stacks_page.write(page, stacks_page.tables(results))
-            self.assertEqual(page.read_text(), once)
-            page.write_text("nothing")
-            self.assertRaises(ValueError, stacks_page.write, page, stacks_page.tables(results))
+            pages = []
+            for page in [ROOT / "docs/stacks.md", *(ROOT / "docs/stacks").glob("*.md")]:  # they have a place for each
+                pages.append(pathlib.Path(folder, page.name))
+                pages[-1].write_text(page.read_text())
+            for _ in range(2):
+                stacks_page.write(pages, stacks_page.tables(results))
+                self.assertEqual("".join(page.read_text() for page in pages).count("| `x` | 1 | 6 |"), 1)
+                self.assertIn("| `x` | 1 | 6 |", pathlib.Path(folder, "numba.md").read_text())
+            for page in pages:
+                page.write_text("nothing")
+            self.assertRaises(ValueError, stacks_page.write, pages, stacks_page.tables(results))
 
     def test_some_modules_once_more(self):
         def module(name, ran):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A C++ file cut into its definitions, and names of kernels without what stands around them.
-#include "tool/explain/source_parts.hpp"
+#include "tool/explain/source/source_parts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The difference of two texts: against what diff -u prints, and by putting the new text together from the edits.
-#include "tool/explain/text_difference.hpp"
+#include "tool/explain/source/text_difference.hpp"
 
 #include <random>
 

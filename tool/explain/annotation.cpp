@@ -13,7 +13,7 @@
 #include "report/number.hpp"
 #include "report/text.hpp"
 #include "tool/error.hpp"
-#include "tool/explain/source_parts.hpp"
+#include "tool/explain/source/source_parts.hpp"
 
 namespace warpfold::tool {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "report/table.hpp"
 #include "tool/explain/profile_file.hpp"
-#include "tool/explain/source_lines.hpp"
+#include "tool/explain/source/source_lines.hpp"
 
 namespace warpfold::tool {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "tool/explain/source_parts.hpp"
+#include "tool/explain/source/source_parts.hpp"
 
 namespace warpfold::tool {
 namespace {

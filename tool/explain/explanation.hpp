@@ -14,8 +14,8 @@
 #include "tool/explain/bounds.hpp"
 #include "tool/explain/costly_lines.hpp"
 #include "tool/explain/predicted_step.hpp"
+#include "tool/explain/source/text_difference.hpp"
 #include "tool/explain/step_profile.hpp"
-#include "tool/explain/text_difference.hpp"
 
 namespace warpfold::tool {
 

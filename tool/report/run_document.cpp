@@ -14,7 +14,7 @@
 #include "tool/error.hpp"
 #include "tool/explain/explanation.hpp"
 #include "tool/explain/profile_file.hpp"
-#include "tool/explain/source_lines.hpp"
+#include "tool/explain/source/source_lines.hpp"
 #include "tool/explain/step_profile.hpp"
 #include "tool/ladder/json_parts.hpp"
 #include "tool/ladder/prediction_text.hpp"

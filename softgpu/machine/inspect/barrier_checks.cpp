@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "softgpu/machine/code/matrix/warpgroup_plan.hpp"
 #include "softgpu/machine/code/program_code.hpp"
-#include "softgpu/machine/code/warpgroup_plan.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/state/launch_state.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "softgpu/check/order/clock.hpp"
-#include "softgpu/machine/code/warpgroup_plan.hpp"
+#include "softgpu/machine/code/matrix/warpgroup_plan.hpp"
 #include "softgpu/machine/state/block.hpp"
 #include "softgpu/ptx/ast.hpp"
 

@@ -26,6 +26,7 @@ struct texture_limits {
     int surface_layered[2];
 };
 
+// With defaults where most cards have the same.
 struct card {
     std::string_view key;  // value of SOFTGPU_DEVICE
     std::string_view name; // of cudaGetDeviceProperties
@@ -37,20 +38,20 @@ struct card {
     int memory_bus_bits;
     std::uint64_t memory_bytes;
     int l2_bytes;
-    int persisting_l2_bytes;
-    int access_window_bytes;
-    int shared_per_block;
+    int persisting_l2_bytes = 0;
+    int access_window_bytes = 0;
+    int shared_per_block = 48 << 10;
     int shared_per_block_optin;
     int shared_per_multiprocessor;
-    int reserved_shared_per_block; // by the system, in every block
-    int shared_granularity;        // shared memory of a block is a multiple of this
-    int registers_per_block;
-    int registers_per_multiprocessor;
+    int reserved_shared_per_block = 1 << 10; // by the system, in every block
+    int shared_granularity = 128;            // shared memory of a block is a multiple of this
+    int registers_per_block = 65536;
+    int registers_per_multiprocessor = 65536;
     int threads_per_multiprocessor;
     int blocks_per_multiprocessor;
     int async_engines;
     int single_to_double_ratio;
-    int ecc;
+    int ecc = 1;
     texture_limits limits;
 
     [[nodiscard]] unsigned compute_capability() const noexcept { return static_cast<unsigned>(10 * major + minor); }

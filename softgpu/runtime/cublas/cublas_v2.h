@@ -11,7 +11,7 @@
 typedef struct CUstream_st* cudaStream_t; // as the CUDA runtime declares it
 struct float2;
 struct double2;
-struct __half; // cuda_fp16.h
+struct __half; // of cuda_fp16.h; NOLINT(bugprone-reserved-identifier)
 typedef struct float2 cuComplex;
 typedef struct double2 cuDoubleComplex;
 

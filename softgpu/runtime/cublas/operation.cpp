@@ -9,7 +9,7 @@
 #include "softgpu/runtime/calls/current_context.hpp"
 #include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 
 namespace softgpu::runtime::cublas {
 namespace {

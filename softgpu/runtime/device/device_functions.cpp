@@ -9,7 +9,7 @@
 #include "softgpu/runtime/device/conditions.hpp"
 #include "softgpu/runtime/device/nested_grids.hpp"
 #include "softgpu/runtime/device/thread_call.hpp"
-#include "softgpu/runtime/memory/array_copies.hpp"
+#include "softgpu/runtime/memory/copies/array_copies.hpp"
 
 namespace softgpu::runtime {
 namespace {

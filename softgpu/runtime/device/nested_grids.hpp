@@ -24,8 +24,8 @@
 #include "softgpu/machine/device_runtime.hpp"
 #include "softgpu/runtime/core/context.hpp"
 #include "softgpu/runtime/core/operation.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
-#include "softgpu/runtime/memory/fills.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
+#include "softgpu/runtime/memory/copies/fills.hpp"
 #include "softgpu/runtime/program/launch.hpp"
 
 namespace softgpu::runtime {

@@ -9,7 +9,7 @@
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/streams/capture_rules.hpp"
-#include "softgpu/runtime/memory/array_copies.hpp"
+#include "softgpu/runtime/memory/copies/array_copies.hpp"
 
 namespace softgpu::runtime {
 namespace {

@@ -15,7 +15,7 @@
 #include "softgpu/runtime/device/run_grid.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 #include "softgpu/runtime/memory/allocations.hpp"
-#include "softgpu/runtime/memory/array_copies.hpp"
+#include "softgpu/runtime/memory/copies/array_copies.hpp"
 #include "softgpu/runtime/memory/pools.hpp"
 
 namespace softgpu::runtime {

@@ -16,8 +16,8 @@
 #include "softgpu/runtime/core/context.hpp"
 #include "softgpu/runtime/device/conditions.hpp"
 #include "softgpu/runtime/graph/graph_memory.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
-#include "softgpu/runtime/memory/fills.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
+#include "softgpu/runtime/memory/copies/fills.hpp"
 #include "softgpu/runtime/memory/memory_operations.hpp"
 #include "softgpu/runtime/program/launch.hpp"
 

@@ -13,7 +13,7 @@
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 
 namespace softgpu::runtime {
 namespace {

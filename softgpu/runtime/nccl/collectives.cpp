@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The calls that move data.
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 #include "softgpu/runtime/nccl/comm.hpp"
 #include "softgpu/runtime/nccl/group.hpp"
 #include "softgpu/runtime/nccl/operations.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Memory for communication: allocated, and registered.
 #include "softgpu/runtime/memory/allocations.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 #include "softgpu/runtime/nccl/comm.hpp"
 
 namespace softgpu::runtime::nccl {

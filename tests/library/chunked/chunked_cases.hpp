@@ -19,20 +19,10 @@
 #include <unistd.h>
 
 #include "tests/library/cases.hpp"
+#include "tests/message_of.hpp"
 #include "warpfold/chunked.hpp"
 
 namespace warpfold::tests {
-
-// The message of the exception of type E that `call` throws; empty where it throws none.
-template <class E, class Call>
-std::string message_of(const Call& call) {
-    try {
-        call();
-    } catch (const E& e) {
-        return e.what();
-    }
-    return "";
-}
 
 // A file of its own that is gone when the object is.
 class scratch_file {

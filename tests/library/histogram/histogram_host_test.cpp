@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Histograms on the host's cores, and the arithmetic of bins.
+#include "tests/message_of.hpp"
 #include "warpfold/histogram.hpp"
 
 #include <array>
@@ -349,12 +350,8 @@ TEST(HistogramHost, Channels) {
 
 template <class Call>
 void throws(const Call& call, const char* words) {
-    try {
-        call();
-        ADD_FAILURE() << "nothing was thrown of: " << words;
-    } catch (const invalid_argument& e) {
-        EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
-    }
+    const std::string message = tests::message_of<invalid_argument>(call);
+    EXPECT_NE(message.find(words), std::string::npos) << "'" << message << "', not " << words;
 }
 
 TEST(HistogramHost, BadArguments) {

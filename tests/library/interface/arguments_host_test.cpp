@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/library/interface/standard_cases.hpp"
+#include "tests/message_of.hpp"
 #include "warpfold/chunked.hpp"
 #include "warpfold/convolve.hpp"
 #include "warpfold/exact_accumulator.hpp"
@@ -226,12 +227,7 @@ TEST(Arguments, HistogramsOfArraysAndIntoRanges) {
 
 template <class Call>
 std::string refused(const Call& call) {
-    try {
-        call();
-    } catch (const invalid_argument& e) {
-        return e.what();
-    }
-    return "nothing was thrown";
+    return tests::message_of<invalid_argument>(call);
 }
 
 TEST(Arguments, NullPointersAreRefusedWhereThereAreElements) {

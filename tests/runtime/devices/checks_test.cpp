@@ -19,25 +19,11 @@ softgpu_recording_free_function softgpu_recording_free;
 namespace softgpu::runtime {
 namespace {
 
-// copy(to, from): a word by each thread of a block. clash(p): all blocks write their number to p[0]. send(data, flag): writes
+// clash(p): all blocks write their number to p[0]. send(data, flag): writes
 // data[0], and then the flag as a release of system scope; receive(data, flag, out) waits for the flag and reads data[0].
 constexpr std::string_view ptx = R"(.version 8.0
 .target sm_75
 .address_size 64
-.visible .entry copy(.param .u64 to, .param .u64 from)
-{
-    .reg .b32 %r<3>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [to];
-    ld.param.u64 %rd2, [from];
-    mov.u32 %r1, %tid.x;
-    mul.wide.u32 %rd3, %r1, 4;
-    add.s64 %rd4, %rd1, %rd3;
-    add.s64 %rd5, %rd2, %rd3;
-    ld.global.u32 %r2, [%rd5];
-    st.global.u32 [%rd4], %r2;
-    ret;
-}
 .visible .entry clash(.param .u64 p)
 {
     .reg .b32 %r<2>;
@@ -80,12 +66,11 @@ again:
 class check_program : public embedded_program {
 public:
     check_program() : embedded_program(ptx) {
-        kernel(&copy, "copy");
         kernel(&clash, "clash");
         kernel(&send, "send");
         kernel(&receive, "receive");
     }
-    char copy = 0, clash = 0, send = 0, receive = 0;
+    char clash = 0, send = 0, receive = 0;
 };
 
 class devices_checks : public devices_test {
@@ -172,8 +157,7 @@ protected:
     }
     error copy_on(int device, std::uint32_t* to, std::uint32_t* from, stream* in) {
         use(device);
-        void* arguments[] = {&to, &from};
-        return cudaLaunchKernel(&code().copy, {1, 1, 1}, {32, 1, 1}, arguments, 0, in);
+        return launch_in(in, &program().transfer, 1, 32, to, from);
     }
     void synchronize(int device) {
         use(device);
@@ -314,42 +298,36 @@ TEST_F(devices_checks, a_managed_variable_of_two_devices) {
 }
 
 TEST_F(devices_checks, kernels_that_run_at_once_with_signals_of_system_scope) {
-    std::uint32_t* const there = allocate(1, 32); // data, flag, answer
-    std::uint32_t* data = there;
-    std::uint32_t* flag = there + 8;
-    std::uint32_t* out = there + 16;
+    std::uint32_t* const data = allocate(1, 32);
+    std::uint32_t* const flag = data + 8;
+    std::uint32_t* const out = data + 16;
     use(1);
-    void* received[] = {&data, &flag, &out};
-    ASSERT_EQ(cudaLaunchKernel(&code().receive, {1, 1, 1}, {1, 1, 1}, received, 0, on(1)), error::success);
+    ASSERT_EQ(launch_in(on(1), &code().receive, 1, 1, data, flag, out), error::success);
     use(0);
-    void* sent[] = {&data, &flag};
-    ASSERT_EQ(cudaLaunchKernel(&code().send, {1, 1, 1}, {1, 1, 1}, sent, 0, on(0)), error::success);
+    ASSERT_EQ(launch_in(on(0), &code().send, 1, 1, data, flag), error::success);
     synchronize(1);
     EXPECT_EQ(read(out), 77u);
     expect_none();
 }
 
 TEST_F(devices_checks, data_without_a_signal_race) {
-    std::uint32_t* data = allocate(1, 32);
+    std::uint32_t* const data = allocate(1, 32);
     std::uint32_t* const out = data + 8;
-    std::uint32_t* flag = data + 16;
+    std::uint32_t* const flag = data + 16;
     use(0);
-    void* sent[] = {&data, &flag};
-    ASSERT_EQ(cudaLaunchKernel(&code().send, {1, 1, 1}, {1, 1, 1}, sent, 0, on(0)), error::success);
+    ASSERT_EQ(launch_in(on(0), &code().send, 1, 1, data, flag), error::success);
     wait_for(flag);
     use(1);
-    void* copied[] = {const_cast<std::uint32_t**>(&out), &data};
-    ASSERT_EQ(cudaLaunchKernel(&code().copy, {1, 1, 1}, {1, 1, 1}, copied, 0, on(1)), error::success);
-    expect_one("race between devices", {"kernel send", "kernel copy", "read of 4 bytes", "write of 4 bytes"});
+    ASSERT_EQ(launch_in(on(1), &program().transfer, 1, 1, out, data), error::success);
+    expect_one("race between devices", {"kernel send", "kernel transfer", "read of 4 bytes", "write of 4 bytes"});
 }
 
 TEST_F(devices_checks, a_race_inside_each_device) {
     for (int device = 1; device < device_count; ++device) {
         begin("race");
-        std::uint32_t* p = allocate(device, 32);
-        void* arguments[] = {&p};
+        std::uint32_t* const p = allocate(device, 32);
         // Many blocks: two accesses of different threads of the host at one moment may escape the checks.
-        ASSERT_EQ(cudaLaunchKernel(&code().clash, {64, 1, 1}, {1, 1, 1}, arguments, 0, on(device)), error::success);
+        ASSERT_EQ(launch_in(on(device), &code().clash, 64, 1, p), error::success);
         expect_one("race in global memory", {"device " + std::to_string(device) + ", allocation "});
     }
 }

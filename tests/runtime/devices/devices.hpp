@@ -126,10 +126,9 @@ public:
     }
     // On the current device: p[i] = value + i for 32 words.
     static error fill(std::uint32_t* p, std::uint32_t value, stream* on = nullptr) {
-        void* arguments[] = {&p, &value};
-        return cudaLaunchKernel(&program().fill, {1, 1, 1}, {32, 1, 1}, arguments, 0, on);
+        return launch_in(on, &program().fill, 1, 32, p, value);
     }
-    static error bump() { return cudaLaunchKernel(&program().bump, {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr); }
+    static error bump() { return launch(&program().bump, 1, 1); }
     static std::uint32_t read(const std::uint32_t* p) {
         std::uint32_t value = 0;
         EXPECT_EQ(cudaMemcpy(&value, p, 4, copy_kind::automatic), error::success);

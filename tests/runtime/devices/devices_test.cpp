@@ -193,8 +193,7 @@ TEST_F(devices_test, a_reset_and_a_fault_concern_one_device) {
     std::uint32_t* const gone = allocate(1, 32);
     stream* const s = make_stream();
     void* wild = nullptr;
-    void* arguments[] = {&wild};
-    ASSERT_EQ(cudaLaunchKernel(&program().wild, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr), error::success);
+    ASSERT_EQ(launch(&program().wild, 1, 1, wild), error::success);
     EXPECT_EQ(cudaDeviceSynchronize(), error::illegal_address);
     EXPECT_EQ(cudaMalloc(&wild, 4), error::illegal_address);
     use(0);

@@ -20,7 +20,7 @@ executable_graph* capture_bump(stream* s) {
     graph* captured = nullptr;
     executable_graph* made = nullptr;
     EXPECT_EQ(cudaStreamBeginCapture(s, capture_mode::this_thread), error::success);
-    EXPECT_EQ(cudaLaunchKernel(&devices_test::program().bump, {1, 1, 1}, {1, 1, 1}, nullptr, 0, s), error::success);
+    EXPECT_EQ(launch_in(s, &devices_test::program().bump, 1, 1), error::success);
     EXPECT_EQ(cudaStreamEndCapture(s, &captured), error::success);
     EXPECT_EQ(cudaGraphInstantiate(&made, captured, 0), error::success);
     return made;
@@ -123,9 +123,7 @@ again:
     ret;
 }
 )";
-    embedded_program polling(ptx);
-    const char poll = 0;
-    polling.kernel(&poll, "poll");
+    const embedded_kernel poll(ptx, "poll");
     void* managed = nullptr;
     void* pinned = nullptr;
     use(0);
@@ -135,9 +133,7 @@ again:
     for (void* const flag : {managed, pinned}) {
         std::atomic_ref<std::uint32_t> value(*static_cast<std::uint32_t*>(flag));
         value = 0;
-        void* argument = flag;
-        void* arguments[] = {&argument};
-        ASSERT_EQ(cudaLaunchKernel(&poll, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr), error::success);
+        ASSERT_EQ(launch(&poll, 1, 1, flag), error::success);
         std::thread later([&value] {
             std::this_thread::sleep_for(200ms); // ten times SOFTGPU_DEADLOCK_SECONDS
             value = 1;

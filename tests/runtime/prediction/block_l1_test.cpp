@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What of L1 a launch tells its trace: the order in which warps ask, and which blocks follow others. prediction_test.cpp, of the
-// same process, names the cards.
+// What of L1 a launch tells its trace: the order in which warps ask, and which blocks follow others.
 #include <cstddef>
 
-#include <gtest/gtest.h>
-
-#include "tests/runtime/embedded.hpp"
-#include "warpfold/testing/counters.hpp"
+#include "tests/runtime/prediction/predicted_launch.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -57,18 +53,14 @@ protected:
         program_.kernel(&shifted_, "_Z7shiftedPj");
         program_.kernel(&same_, "_Z4samePj");
     }
-    void SetUp() override {
-        ASSERT_EQ(cudaMalloc(&data_, untouched + 8 * threads), error::success);
-        ASSERT_EQ(cudaMemset(words(), 0, 8 * threads), error::success);
-    }
-    void TearDown() override { EXPECT_EQ(cudaFree(data_), error::success); }
+    void SetUp() override { ASSERT_EQ(cudaMemset(words(), 0, 8 * threads), error::success); }
 
-    [[nodiscard]] void* words() const { return static_cast<char*>(data_) + untouched; }
+    [[nodiscard]] void* words() const { return static_cast<char*>(data_.get()) + untouched; }
     warpfold::testing::prediction of(const char& kernel, unsigned blocks, unsigned threads_of_block,
                                      unsigned shared_bytes) {
         return warpfold::testing::predict([&] {
-                   void* const at = words();
-                   void* arguments[] = {const_cast<void**>(&at)};
+                   void* at = words();
+                   void* arguments[] = {&at};
                    ASSERT_EQ(cudaLaunchKernel(&kernel, {blocks, 1, 1}, {threads_of_block, 1, 1}, arguments,
                                               shared_bytes, nullptr),
                              error::success);
@@ -79,7 +71,7 @@ protected:
     embedded_program program_;
     const char shifted_ = 0;
     const char same_ = 0;
-    void* data_ = nullptr;
+    const device_bytes data_{untouched + 8 * threads};
 };
 
 // All warps ask for their own line before one asks for the next one's first sector.

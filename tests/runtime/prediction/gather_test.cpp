@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which sectors predicted caches see of lanes that gather. prediction_test.cpp, of the same process, names the cards.
-#include <array>
+// Which sectors predicted caches see of lanes that gather.
 #include <cstdint>
-#include <functional>
 #include <random>
 #include <set>
 
-#include <gtest/gtest.h>
-
-#include "tests/runtime/embedded.hpp"
-#include "warpfold/testing/counters.hpp"
+#include "tests/runtime/prediction/lane_offsets.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -39,50 +34,23 @@ NONE:
 }
 )";
 
-constexpr unsigned lanes = 32;
 constexpr std::int64_t bytes = std::int64_t{3} << 30; // the host gives what is touched alone
-using offsets = std::array<std::int64_t, lanes>;
 
-class gather_test : public testing::Test {
+class gather_test : public lane_offsets_test {
 protected:
-    gather_test() : program_(gather_ptx) { program_.kernel(&gather_, "_Z6gatherPjPl"); }
-    void SetUp() override {
-        ASSERT_EQ(cudaMalloc(&data_, bytes), error::success);
-        ASSERT_EQ(cudaMalloc(&offsets_, sizeof(offsets)), error::success);
-    }
-    void TearDown() override {
-        EXPECT_EQ(cudaFree(data_), error::success);
-        EXPECT_EQ(cudaFree(offsets_), error::success);
-    }
+    gather_test() : lane_offsets_test(bytes) {}
 
-    // The K40m fetches single sectors.
     void expect_sectors_of(const offsets& at) {
-        ASSERT_EQ(cudaMemcpy(offsets_, at.data(), sizeof(offsets), copy_kind::automatic), error::success);
-        const auto sum = warpfold::testing::predict([&] {
-            void* arguments[] = {&data_, &offsets_};
-            ASSERT_EQ(cudaLaunchKernel(&gather_, {1, 1, 1}, {lanes, 1, 1}, arguments, 0, nullptr), error::success);
-        });
         std::set<std::int64_t> sectors;
         for (const std::int64_t offset : at) {
             if (offset >= 0) {
                 sectors.insert(offset / 32);
             }
         }
-        constexpr std::int64_t of_offsets = sizeof(offsets) / 32;
-        EXPECT_EQ(sum.on("k40m").cold_dram_read_bytes / 32 - of_offsets, static_cast<std::int64_t>(sectors.size()));
-    }
-    static offsets each(const std::function<std::int64_t(unsigned)>& offset) {
-        offsets all;
-        for (unsigned l = 0; l < lanes; ++l) {
-            all[l] = offset(l);
-        }
-        return all;
+        EXPECT_EQ(sectors_read(&gather_, at), static_cast<std::int64_t>(sectors.size()));
     }
 
-    embedded_program program_;
-    const char gather_ = 0;
-    void* data_ = nullptr;
-    void* offsets_ = nullptr;
+    const embedded_kernel gather_{gather_ptx, "_Z6gatherPjPl"};
 };
 
 // Patterns from different places of a line, each more than once.

@@ -15,8 +15,8 @@
 
 #include "report/passing_folder.hpp"
 #include "softgpu/machine/texture.hpp"
-#include "tests/runtime/embedded.hpp"
-#include "warpfold/testing/counters.hpp"
+#include "tests/message_of.hpp"
+#include "tests/runtime/prediction/predicted_launch.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -26,25 +26,6 @@ using warpfold::testing::predict;
 using warpfold::testing::prediction;
 using warpfold::testing::predictions;
 using warpfold::testing::record;
-
-// copy(p): p[64 + tid] = p[tid] + 1.
-constexpr std::string_view ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z4copyPj(.param .u64 p)
-{
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<4>;
-    mov.u32 %r1, %tid.x;
-    ld.param.u64 %rd1, [p];
-    mul.wide.u32 %rd2, %r1, 4;
-    add.s64 %rd3, %rd1, %rd2;
-    ld.global.u32 %r2, [%rd3];
-    add.u32 %r2, %r2, 1;
-    st.global.u32 [%rd3+256], %r2;
-    ret;
-}
-)";
 
 // relay(p, waits, rounds): the first warp works and sets a flag; the others work at the same time, or wait for the flag first.
 // All set it again in the end.
@@ -75,17 +56,7 @@ WAIT:
     @%p3 bra WAIT;
 WORK:
     cvt.rn.f32.u32 %f1, %r1;
-    mov.u32 %r5, 0;
-    .pragma "nounroll";
-ROUND:
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    add.u32 %r5, %r5, 1;
-    setp.lt.u32 %p4, %r5, %r7;
-    @%p4 bra ROUND;
-    ld.param.u64 %rd1, [p];
+)" WORK_OF_R7 R"(    ld.param.u64 %rd1, [p];
     mul.wide.u32 %rd2, %r1, 4;
     add.s64 %rd3, %rd1, %rd2;
     st.global.f32 [%rd3], %f1;
@@ -123,29 +94,20 @@ constexpr std::string_view add_ptx = R"(.version 8.0
 .address_size 64
 .visible .entry _Z3addPji(.param .u64 p, .param .u32 meets_last)
 {
-    .reg .pred %p<3>;
-    .reg .b32 %r<4>;
+    .reg .pred %p<5>;
+    .reg .b32 %r<8>;
     .reg .b64 %rd<3>;
     .reg .f32 %f<2>;
     mov.u32 %r1, %tid.x;
     ld.param.u64 %rd1, [p];
     ld.param.u32 %r2, [meets_last];
+    mov.u32 %r7, 200;
     setp.ne.u32 %p1, %r2, 0;
     @%p1 bra WORK;
     bar.sync 0;
 WORK:
     cvt.rn.f32.u32 %f1, %r1;
-    mov.u32 %r3, 0;
-    .pragma "nounroll";
-ROUND:
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    add.u32 %r3, %r3, 1;
-    setp.lt.u32 %p2, %r3, 200;
-    @%p2 bra ROUND;
-    @!%p1 bra COUNT;
+)" WORK_OF_R7 R"(    @!%p1 bra COUNT;
     bar.sync 0;
 COUNT:
     mul.wide.u32 %rd2, %r1, 4;
@@ -226,33 +188,18 @@ constexpr std::string_view move_ptx = R"(.version 8.0
 
 class prediction_test : public testing::Test {
 protected:
-    prediction_test() : program_(ptx) { program_.kernel(&copy_, "_Z4copyPj"); }
-    void SetUp() override { ASSERT_EQ(cudaMalloc(&data_, 512), error::success); }
-    void TearDown() override { EXPECT_EQ(cudaFree(data_), error::success); }
+    void copy(unsigned blocks = 1) { ASSERT_EQ(launch(&sample_.copy, blocks, 64, data_.get()), error::success); }
 
-    void launch(unsigned blocks = 1) {
-        void* arguments[] = {&data_};
-        ASSERT_EQ(cudaLaunchKernel(&copy_, {blocks, 1, 1}, {64, 1, 1}, arguments, 0, nullptr), error::success);
-    }
-
-    embedded_program program_;
-    char copy_ = 0;
-    void* data_ = nullptr;
+    const sample_program sample_;
+    const device_bytes data_{512};
 };
 
-std::string what_of(const auto& body) {
-    try {
-        body();
-    } catch (const warpfold::testing::error& e) {
-        return e.what();
-    }
-    return "no error";
-}
+std::string what_of(const auto& body) { return warpfold::tests::message_of<warpfold::testing::error>(body); }
 
 TEST_F(prediction_test, of_each_launch_and_card) {
     const auto all = record([&] {
-        launch();
-        launch();
+        copy();
+        copy();
     });
     ASSERT_EQ(all.launches().size(), 2u);
     const prediction first = all.launches()[0].predicted.on("slow");
@@ -278,16 +225,11 @@ TEST_F(prediction_test, of_each_launch_and_card) {
 
 // Waiting takes as long as what it waits for, and no longer: how often a loop looks says nothing.
 TEST_F(prediction_test, a_warp_that_waits_goes_on_when_the_flag_is_set) {
-    embedded_program program(relay_ptx);
-    const char relay = 0;
-    program.kernel(&relay, "_Z5relayPjii");
-    void* out = nullptr;
-    ASSERT_EQ(cudaMalloc(&out, 4096), error::success);
+    const embedded_kernel relay(relay_ptx, "_Z5relayPjii");
+    const device_bytes out(4096);
     const auto launched = [&](unsigned threads, int waits, int rounds) {
-        const auto all = record([&] {
-            void* arguments[] = {&out, &waits, &rounds};
-            ASSERT_EQ(cudaLaunchKernel(&relay, {1, 1, 1}, {threads, 1, 1}, arguments, 0, nullptr), error::success);
-        });
+        const auto all =
+            record([&] { ASSERT_EQ(launch(&relay, 1, threads, out.get(), waits, rounds), error::success); });
         return all.launches().at(0);
     };
     const auto microseconds = [](const auto& launch, const char* card) {
@@ -303,46 +245,29 @@ TEST_F(prediction_test, a_warp_that_waits_goes_on_when_the_flag_is_set) {
     EXPECT_GT(polls, 60);
     EXPECT_LT(microseconds(briefly, "slow") - microseconds(launched(1024, 0, 20), "slow"),
               0.5 * 100 * static_cast<double>(polls) / 1980);
-    EXPECT_EQ(cudaFree(out), error::success);
 }
 
 // A texture's elements come through L1: the second fetch finds them there.
 TEST_F(prediction_test, textures_go_through_the_caches) {
-    embedded_program program(fetch_ptx);
-    const char fetch = 0;
-    program.kernel(&fetch, "_Z5fetchPjy");
+    const embedded_kernel fetch(fetch_ptx, "_Z5fetchPjy");
     machine::texture_descriptor texture;
-    texture.data = reinterpret_cast<std::uint64_t>(data_);
+    texture.data = reinterpret_cast<std::uint64_t>(data_.get());
     texture.width = 64;
     texture.kind = machine::channel_kind::unsigned_integer;
-    void* handle = nullptr;
-    void* out = nullptr;
-    ASSERT_EQ(cudaMalloc(&handle, sizeof texture), error::success);
-    ASSERT_EQ(cudaMalloc(&out, 256), error::success);
-    ASSERT_EQ(cudaMemcpy(handle, &texture, sizeof texture, copy_kind::automatic), error::success);
-    const auto sum = predict([&] {
-        void* arguments[] = {&out, &handle};
-        ASSERT_EQ(cudaLaunchKernel(&fetch, {1, 1, 1}, {64, 1, 1}, arguments, 0, nullptr), error::success);
-    });
+    const device_bytes handle(sizeof texture);
+    const device_bytes out(256);
+    ASSERT_EQ(cudaMemcpy(handle.get(), &texture, sizeof texture, copy_kind::automatic), error::success);
+    const auto sum = predicted(&fetch, 1, 64, out.get(), handle.get());
     EXPECT_EQ(sum.on("slow").cold_dram_read_bytes, 256);
     EXPECT_DOUBLE_EQ(sum.on("slow").l1_load_hit_rate, 0.5);
     EXPECT_GT(sum.on("slow").cold_microseconds, 5.12); // 256 bytes at 0.05 GB/s
-    EXPECT_EQ(cudaFree(handle), error::success);
-    EXPECT_EQ(cudaFree(out), error::success);
 }
 
 // All blocks are on the device at once. What stands behind the last barrier with the atomics passes meanwhile.
 TEST_F(prediction_test, nothing_hides_atomics_behind_the_last_barrier) {
-    embedded_program program(add_ptx);
-    const char add = 0;
-    program.kernel(&add, "_Z3addPji");
+    const embedded_kernel add(add_ptx, "_Z3addPji");
     const auto microseconds = [&](int meets_last) {
-        return predict([&] {
-                   void* arguments[] = {&data_, &meets_last};
-                   ASSERT_EQ(cudaLaunchKernel(&add, {1000, 1, 1}, {64, 1, 1}, arguments, 0, nullptr), error::success);
-               })
-            .on("h200")
-            .microseconds;
+        return predicted(&add, 1000, 64, data_.get(), meets_last).on("h200").microseconds;
     };
     const double work = 200 * (4 * 4.2 + 12) / 1980; // four dependent fma and a branch
     const double atomics = 1000 * 2 * 4 / 0.69 / 1980;
@@ -353,15 +278,8 @@ TEST_F(prediction_test, nothing_hides_atomics_behind_the_last_barrier) {
 // 32 lanes, each with 4 bytes: two segments of 64 in order, else 32 transactions. Eight bytes apart in shared memory they are
 // four turns of half warps, and one of Kepler's banks; a store and a load, by a generic address.
 TEST_F(prediction_test, cards_have_rules_of_their_own_for_lanes_that_access_together) {
-    embedded_program program(move_ptx);
-    const char move = 0;
-    program.kernel(&move, "_Z4movePjii");
-    const auto launched = [&](int step, int offset) {
-        return predict([&] {
-            void* arguments[] = {&data_, &step, &offset};
-            ASSERT_EQ(cudaLaunchKernel(&move, {1, 1, 1}, {32, 1, 1}, arguments, 0, nullptr), error::success);
-        });
-    };
+    const embedded_kernel move(move_ptx, "_Z4movePjii");
+    const auto launched = [&](int step, int offset) { return predicted(&move, 1, 32, data_.get(), step, offset); };
     const auto in_order = launched(4, 0);
     EXPECT_EQ(in_order.on("g80").cold_dram_read_bytes, 128);
     EXPECT_EQ(in_order.on("g80").dram_read_bytes, 128); // no cache
@@ -384,15 +302,15 @@ TEST_F(prediction_test, cards_have_rules_of_their_own_for_lanes_that_access_toge
 
 TEST_F(prediction_test, sums_launches_and_names_the_bound_of_the_longest) {
     const auto sum = predict([&] {
-        launch();
-        launch(200000); // starting so many blocks takes longest
-        launch();
+        copy();
+        copy(200000); // starting so many blocks takes longest
+        copy();
     });
     ASSERT_EQ(sum.all().size(), 4u);
     const auto parts = record([&] {
-        launch();
-        launch(200000);
-        launch();
+        copy();
+        copy(200000);
+        copy();
     });
     double microseconds = 0;
     for (const auto& l : parts.launches()) {
@@ -406,7 +324,7 @@ TEST_F(prediction_test, sums_launches_and_names_the_bound_of_the_longest) {
 }
 
 TEST_F(prediction_test, errors_say_what_there_is) {
-    const auto all = predict([&] { launch(); });
+    const auto all = predict([&] { copy(); });
     EXPECT_EQ(what_of([&] { (void)all.on("t4"); }),
               "warpfold: there is no prediction for 't4'; there are h200, slow, g80, k40m");
     EXPECT_EQ(what_of([] { (void)predict([] {}); }), "warpfold: nothing was launched");

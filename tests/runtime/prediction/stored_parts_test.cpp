@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Stores that fill sectors or parts of them, and how much of L1 a kernel leaves. prediction_test.cpp, of the same process, names
-// the cards.
-#include <array>
+// Stores that fill sectors or parts of them, and how much of L1 a kernel leaves.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <string_view>
 
-#include <gtest/gtest.h>
-
-#include "tests/runtime/embedded.hpp"
-#include "warpfold/testing/counters.hpp"
+#include "tests/runtime/prediction/lane_offsets.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -80,63 +75,33 @@ LOOP:
 }
 )";
 
-constexpr unsigned lanes = 32;
-constexpr std::int64_t bytes = 1 << 20;
-using offsets = std::array<std::int64_t, lanes>;
-
-class stored_parts_test : public testing::Test {
+class stored_parts_test : public lane_offsets_test {
 protected:
-    stored_parts_test() : program_(ptx) {
+    stored_parts_test() : lane_offsets_test(1 << 20), program_(ptx) {
         program_.kernel(&pairs_, "_Z5pairsPjPl");
         program_.kernel(&bytes_, "_Z5bytesPhPl");
         program_.kernel(&again_, "_Z5againPj");
     }
-    void SetUp() override {
-        ASSERT_EQ(cudaMalloc(&data_, bytes), error::success);
-        ASSERT_EQ(cudaMalloc(&offsets_, sizeof(offsets)), error::success);
-    }
-    void TearDown() override {
-        EXPECT_EQ(cudaFree(data_), error::success);
-        EXPECT_EQ(cudaFree(offsets_), error::success);
-    }
 
-    // The K40m loads global memory from L2: sectors of which a part was stored to are read from DRAM.
+    // Sectors of which a part was stored to are read from DRAM.
     void expect_parts_read(const char& kernel, std::int64_t width,
                            const std::function<std::int64_t(unsigned)>& offset) {
-        offsets at;
+        const offsets at = each(offset);
         std::map<std::int64_t, std::uint64_t> stored; // bytes of a sector, as a mask
-        for (unsigned l = 0; l < lanes; ++l) {
-            at[l] = offset(l);
-            for (std::int64_t b = at[l]; b < at[l] + width; ++b) {
+        for (const std::int64_t begin : at) {
+            for (std::int64_t b = begin; b < begin + width; ++b) {
                 stored[b / 32] |= std::uint64_t{1} << b % 32;
             }
         }
-        std::int64_t parts = 0;
-        for (const auto& [sector, mask] : stored) {
-            parts += mask != 0xFFFF'FFFF ? 1 : 0;
-        }
-        ASSERT_EQ(cudaMemcpy(offsets_, at.data(), sizeof(offsets), copy_kind::automatic), error::success);
-        const auto sum = warpfold::testing::predict([&] {
-            void* arguments[] = {&data_, &offsets_};
-            ASSERT_EQ(cudaLaunchKernel(&kernel, {1, 1, 1}, {lanes, 1, 1}, arguments, 0, nullptr), error::success);
-        });
-        constexpr std::int64_t of_offsets = sizeof(offsets) / 32;
-        EXPECT_EQ(sum.on("k40m").cold_dram_read_bytes / 32 - of_offsets, parts);
+        const auto parts = std::ranges::count_if(stored, [](const auto& s) { return s.second != 0xFFFF'FFFF; });
+        EXPECT_EQ(sectors_read(&kernel, at), parts);
     }
-    double l1_hits_of_again() {
-        const auto sum = warpfold::testing::predict([&] {
-            void* arguments[] = {&data_};
-            ASSERT_EQ(cudaLaunchKernel(&again_, {1, 1, 1}, {lanes, 1, 1}, arguments, 0, nullptr), error::success);
-        });
-        return sum.on("h200").l1_load_hit_rate;
-    }
+    double l1_hits_of_again() { return predicted(&again_, 1, lanes, data_.get()).on("h200").l1_load_hit_rate; }
 
     embedded_program program_;
     const char pairs_ = 0;
     const char bytes_ = 0;
     const char again_ = 0;
-    void* data_ = nullptr;
-    void* offsets_ = nullptr;
 };
 
 TEST_F(stored_parts_test, the_rest_of_a_sector_is_read_where_stores_do_not_fill_it) {

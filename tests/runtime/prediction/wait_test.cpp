@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Predicted launches whose blocks wait for each other. prediction_test.cpp, of the same process, names the cards.
-#include <gtest/gtest.h>
-
-#include "tests/runtime/embedded.hpp"
-#include "warpfold/testing/counters.hpp"
+// Predicted launches whose blocks wait for each other.
+#include "tests/runtime/prediction/predicted_launch.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -37,17 +34,7 @@ WAIT:
     @%p3 bra WAIT;
 WORK:
     cvt.rn.f32.u32 %f1, %r1;
-    mov.u32 %r5, 0;
-    .pragma "nounroll";
-ROUND:
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    add.u32 %r5, %r5, 1;
-    setp.lt.u32 %p4, %r5, %r7;
-    @%p4 bra ROUND;
-    mov.u32 %r6, 1;
+)" WORK_OF_R7 R"(    mov.u32 %r6, 1;
     st.relaxed.gpu.global.u32 [%rd1], %r6;
 END:
     ret;
@@ -56,18 +43,11 @@ END:
 
 // Where all blocks are on the device at once. The flag takes its way through L2.
 TEST(WaitPrediction, ABlockGoesOnWhenAnotherOneSetsItsFlag) {
-    embedded_program program(hand_on_ptx);
-    const char hand_on = 0;
-    program.kernel(&hand_on, "_Z7hand_onPjii");
-    void* flag = nullptr;
-    ASSERT_EQ(cudaMalloc(&flag, 512), error::success);
+    const embedded_kernel hand_on(hand_on_ptx, "_Z7hand_onPjii");
+    const device_bytes flag(512);
     const auto microseconds = [&](unsigned blocks, int waits, int rounds) {
-        const auto all = warpfold::testing::record([&] {
-            ASSERT_EQ(cudaMemset(flag, 0, 512), error::success);
-            void* arguments[] = {&flag, &waits, &rounds};
-            ASSERT_EQ(cudaLaunchKernel(&hand_on, {blocks, 1, 1}, {32, 1, 1}, arguments, 0, nullptr), error::success);
-        });
-        return all.launches().at(0).predicted.on("h200").microseconds;
+        EXPECT_EQ(cudaMemset(flag.get(), 0, 512), error::success);
+        return predicted(&hand_on, blocks, 32, flag.get(), waits, rounds).on("h200").microseconds;
     };
     const double launch = microseconds(2, 0, 0);
     EXPECT_NEAR((microseconds(2, 1, 4000) - launch) / (microseconds(2, 0, 4000) - launch), 2, 0.1);
@@ -77,7 +57,6 @@ TEST(WaitPrediction, ABlockGoesOnWhenAnotherOneSetsItsFlag) {
     // 4224 blocks fit. Where some come after others, nobody has a common clock.
     EXPECT_GT(microseconds(4224, 1, 4000), 1.5 * microseconds(4224, 0, 4000));
     EXPECT_NEAR(microseconds(4225, 1, 4000), microseconds(4225, 0, 4000), 1);
-    EXPECT_EQ(cudaFree(flag), error::success);
 }
 
 // take_turns(p, pieces, rounds): blocks take pieces of work from the counter p[0]. Each waits for the flag of the piece before,
@@ -112,17 +91,7 @@ WAIT:
     @%p3 bra WAIT;
 WORK:
     cvt.rn.f32.u32 %f1, %r2;
-    mov.u32 %r5, 0;
-    .pragma "nounroll";
-ROUND:
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    fma.rn.f32 %f1, %f1, %f1, %f1;
-    add.u32 %r5, %r5, 1;
-    setp.lt.u32 %p4, %r5, %r7;
-    @%p4 bra ROUND;
-    st.relaxed.gpu.global.u32 [%rd3+4], %r6;
+)" WORK_OF_R7 R"(    st.relaxed.gpu.global.u32 [%rd3+4], %r6;
     bra TAKE;
 END:
     ret;
@@ -131,24 +100,16 @@ END:
 
 // Which block has which piece is the software GPU's order. So the mean of the blocks counts, and nobody waits.
 TEST(WaitPrediction, BlocksThatTakeWorkFromACounterHaveNoOrder) {
-    embedded_program program(take_turns_ptx);
-    const char take_turns = 0;
-    program.kernel(&take_turns, "_Z10take_turnsPjii");
-    void* memory = nullptr;
-    ASSERT_EQ(cudaMalloc(&memory, 4096), error::success);
+    const embedded_kernel take_turns(take_turns_ptx, "_Z10take_turnsPjii");
+    const device_bytes memory(4096);
     const auto microseconds = [&](int pieces, int rounds) {
-        const auto all = warpfold::testing::record([&] {
-            ASSERT_EQ(cudaMemset(memory, 0, 4096), error::success);
-            void* arguments[] = {&memory, &pieces, &rounds};
-            ASSERT_EQ(cudaLaunchKernel(&take_turns, {64, 1, 1}, {32, 1, 1}, arguments, 0, nullptr), error::success);
-        });
-        return all.launches().at(0).predicted.on("h200").microseconds;
+        EXPECT_EQ(cudaMemset(memory.get(), 0, 4096), error::success);
+        return predicted(&take_turns, 64, 32, memory.get(), pieces, rounds).on("h200").microseconds;
     };
     // A piece has 1,600 instructions, each of which needs the one before: 3.4 us. 640 are 10 for each block.
     const double work = microseconds(640, 400) - microseconds(0, 400);
     EXPECT_GT(work, 25);
     EXPECT_LT(work, 100);
-    EXPECT_EQ(cudaFree(memory), error::success);
 }
 
 } // namespace

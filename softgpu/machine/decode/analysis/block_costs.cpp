@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "softgpu/machine/code/warpgroup_plan.hpp"
+#include "softgpu/machine/code/matrix/warpgroup_plan.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {

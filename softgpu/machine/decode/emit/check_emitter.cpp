@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "softgpu/machine/code/handler_set.hpp"
-#include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/code/matrix/matrix_plan.hpp"
+#include "softgpu/machine/code/matrix/warpgroup_check.hpp"
 #include "softgpu/machine/code/tensor_kinds.hpp"
 #include "softgpu/machine/code/used_bytes.hpp"
-#include "softgpu/machine/code/warpgroup_check.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {

@@ -2,7 +2,7 @@
 // Operands of matrix instructions: a list of places, by fragment.
 #include <string>
 
-#include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/code/matrix/matrix_plan.hpp"
 #include "softgpu/machine/decode/operands/operands.hpp"
 
 namespace softgpu::machine {

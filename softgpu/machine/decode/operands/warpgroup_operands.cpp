@@ -3,7 +3,7 @@
 // added, `places` the registers of D, then of A.
 #include <string>
 
-#include "softgpu/machine/code/warpgroup_plan.hpp"
+#include "softgpu/machine/code/matrix/warpgroup_plan.hpp"
 #include "softgpu/machine/decode/operands/operands.hpp"
 
 namespace softgpu::machine {

@@ -13,42 +13,20 @@ namespace softgpu::machine::SOFTGPU_TARGET {
 
 // Bits of the fraction, the exponent of the least normal number, the pattern of infinity (in formats without one: of the
 // next after the largest number) and the NaN that instructions give.
-struct f16_format {
-    static constexpr int fraction = 10;
-    static constexpr int least = -14;
-    static constexpr std::uint32_t infinity = 0x7C00, nan = 0x7FFF, sign = 0x8000;
-    static constexpr bool infinite = true;
-    using bits = std::uint16_t;
+template <int Fraction, int Least, std::uint32_t Infinity, std::uint32_t Nan, class Bits, bool Infinite = true>
+struct small_format {
+    static constexpr int fraction = Fraction;
+    static constexpr int least = Least;
+    static constexpr std::uint32_t infinity = Infinity, nan = Nan, sign = Nan + 1;
+    static constexpr bool infinite = Infinite;
+    using bits = Bits;
 };
-struct bf16_format {
-    static constexpr int fraction = 7;
-    static constexpr int least = -126;
-    static constexpr std::uint32_t infinity = 0x7F80, nan = 0x7FFF, sign = 0x8000;
-    static constexpr bool infinite = true;
-    using bits = std::uint16_t;
-};
-struct e4m3_format {
-    static constexpr int fraction = 3;
-    static constexpr int least = -6;
-    static constexpr std::uint32_t infinity = 0x7F, nan = 0x7F, sign = 0x80;
-    static constexpr bool infinite = false;
-    using bits = std::uint8_t;
-};
-struct e5m2_format {
-    static constexpr int fraction = 2;
-    static constexpr int least = -14;
-    static constexpr std::uint32_t infinity = 0x7C, nan = 0x7F, sign = 0x80;
-    static constexpr bool infinite = true;
-    using bits = std::uint8_t;
-};
+using f16_format = small_format<10, -14, 0x7C00, 0x7FFF, std::uint16_t>;
+using bf16_format = small_format<7, -126, 0x7F80, 0x7FFF, std::uint16_t>;
+using e4m3_format = small_format<3, -6, 0x7F, 0x7F, std::uint8_t, false>;
+using e5m2_format = small_format<2, -14, 0x7C, 0x7F, std::uint8_t>;
 // Stands in the upper 19 bits of 32: `fraction` bits of 13 more follow as zeros.
-struct tf32_format {
-    static constexpr int fraction = 10;
-    static constexpr int least = -126;
-    static constexpr std::uint32_t infinity = 0x3FC00, nan = 0x3FFFF, sign = 0x40000;
-    static constexpr bool infinite = true;
-    using bits = std::uint32_t;
-};
+using tf32_format = small_format<10, -126, 0x3FC00, 0x3FFFF, std::uint32_t>;
 
 template <class Format>
 constexpr std::uint64_t bias_gap = static_cast<std::uint64_t>(1023 + Format::least - 1) << 52;

@@ -2,7 +2,7 @@
 // Looks at an access before it happens: has what is read been written, and does anybody else touch it without order?
 #include "softgpu/machine/handlers/checks/inspect_lanes.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
-#include "softgpu/machine/inspect/copy_checks.hpp"
+#include "softgpu/machine/inspect/async/copy_checks.hpp"
 #include "softgpu/machine/inspect/races/distributed_races.hpp"
 #include "softgpu/machine/inspect/races/release_checks.hpp"
 #include "softgpu/machine/run/bulk/pending.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Looks at what ldmatrix, stmatrix, wmma.load and wmma.store are about to access. The bytes at an
 // address count as accessed by the lane that gives it.
-#include "softgpu/machine/code/matrix_shape.hpp"
+#include "softgpu/machine/code/matrix/matrix_shape.hpp"
 #include "softgpu/machine/handlers/checks/inspect_lanes.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/matrix/fragment_addresses.hpp"

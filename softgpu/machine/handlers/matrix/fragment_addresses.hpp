@@ -2,7 +2,7 @@
 // Where in memory the elements of a wmma fragment are.
 #pragma once
 
-#include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/code/matrix/matrix_plan.hpp"
 #include "softgpu/machine/handlers/memory/lane_addresses.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {

@@ -2,7 +2,7 @@
 // The fragments of a product in arrays, by the plan of its form (code/matrix_plan.hpp).
 #pragma once
 
-#include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/code/matrix/matrix_plan.hpp"
 #include "softgpu/machine/handlers/lanes.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {

@@ -3,7 +3,7 @@
 // elements a lane, in a register.
 #include <cstdio>
 
-#include "softgpu/machine/code/matrix_shape.hpp"
+#include "softgpu/machine/code/matrix/matrix_shape.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/matrix/whole_warp.hpp"
 #include "softgpu/machine/handlers/memory/lane_addresses.hpp"

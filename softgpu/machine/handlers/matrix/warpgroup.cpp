@@ -3,7 +3,7 @@
 // up to the wait. How sums are rounded: docs/tensor-cores.md.
 #include <optional>
 
-#include "softgpu/machine/code/warpgroup_plan.hpp"
+#include "softgpu/machine/code/matrix/warpgroup_plan.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/matrix/columns.hpp"
 #include "softgpu/machine/handlers/matrix/whole_warp.hpp"

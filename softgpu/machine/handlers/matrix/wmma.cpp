@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // wmma.load and wmma.store: a fragment's registers, one access each where the elements of a register lie side by side,
 // one access for each element otherwise.
-#include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/code/matrix/matrix_plan.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/matrix/fragment_addresses.hpp"
 #include "softgpu/machine/handlers/matrix/whole_warp.hpp"

@@ -8,10 +8,10 @@
 
 #include "softgpu/check/launch_checks.hpp"
 #include "softgpu/machine/code/tensor_kinds.hpp"
+#include "softgpu/machine/inspect/async/bulk_checks.hpp"
+#include "softgpu/machine/inspect/async/tensor_map_checks.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
-#include "softgpu/machine/inspect/bulk_checks.hpp"
 #include "softgpu/machine/inspect/races/operation_races.hpp"
-#include "softgpu/machine/inspect/tensor_map_checks.hpp"
 #include "softgpu/machine/state/distributed_place.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 

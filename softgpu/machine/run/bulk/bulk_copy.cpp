@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "softgpu/machine/code/reduction.hpp"
-#include "softgpu/machine/inspect/bulk_checks.hpp"
+#include "softgpu/machine/inspect/async/bulk_checks.hpp"
 #include "softgpu/machine/run/bulk/bulk_lanes.hpp"
 #include "softgpu/machine/run/bulk/targets.hpp"
 #include "softgpu/machine/run/fault.hpp"

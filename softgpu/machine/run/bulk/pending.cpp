@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "softgpu/machine/inspect/bulk_checks.hpp"
+#include "softgpu/machine/inspect/async/bulk_checks.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/run/memory/mbarrier.hpp"
 #include "softgpu/machine/run/schedule/adversary.hpp"

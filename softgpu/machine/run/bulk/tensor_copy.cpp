@@ -9,8 +9,8 @@
 
 #include "softgpu/machine/code/reduction.hpp"
 #include "softgpu/machine/code/tensor_kinds.hpp"
-#include "softgpu/machine/inspect/bulk_checks.hpp"
-#include "softgpu/machine/inspect/tensor_map_checks.hpp"
+#include "softgpu/machine/inspect/async/bulk_checks.hpp"
+#include "softgpu/machine/inspect/async/tensor_map_checks.hpp"
 #include "softgpu/machine/run/bulk/targets.hpp"
 #include "softgpu/machine/run/bulk/tensor_walk.hpp"
 

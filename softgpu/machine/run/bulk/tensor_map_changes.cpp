@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "softgpu/machine/code/tensor_kinds.hpp"
-#include "softgpu/machine/inspect/tensor_map_checks.hpp"
+#include "softgpu/machine/inspect/async/tensor_map_checks.hpp"
 #include "softgpu/machine/run/bulk/bulk_lanes.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/tensor_map.hpp"

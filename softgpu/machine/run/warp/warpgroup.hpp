@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "softgpu/machine/code/warpgroup_plan.hpp"
+#include "softgpu/machine/code/matrix/warpgroup_plan.hpp"
 #include "softgpu/machine/state/warp.hpp"
 
 namespace softgpu::machine {

@@ -3,7 +3,7 @@
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/graph/executable.hpp"
 #include "softgpu/runtime/graph/node_parameters.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 #include "softgpu/runtime/program/symbols.hpp"
 
 namespace softgpu::runtime {

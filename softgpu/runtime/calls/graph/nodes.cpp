@@ -7,7 +7,7 @@
 #include "softgpu/runtime/graph/conditional.hpp"
 #include "softgpu/runtime/graph/graph.hpp"
 #include "softgpu/runtime/graph/node_parameters.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 #include "softgpu/runtime/program/symbols.hpp"
 
 namespace softgpu::runtime {

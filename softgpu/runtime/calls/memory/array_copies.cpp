@@ -7,7 +7,7 @@
 #include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/graph/capture.hpp"
 #include "softgpu/runtime/memory/arrays.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 
 namespace softgpu::runtime {
 namespace {

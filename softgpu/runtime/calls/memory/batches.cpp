@@ -6,7 +6,7 @@
 
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 #include "softgpu/runtime/memory/managed.hpp"
 
 namespace softgpu::runtime {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // cudaMemcpy and the calls like it.
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"

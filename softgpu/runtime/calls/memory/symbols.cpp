@@ -3,7 +3,7 @@
 #include "softgpu/runtime/program/symbols.hpp"
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 
 namespace softgpu::runtime {
 namespace {

@@ -4,10 +4,18 @@
 #include "softgpu/runtime/cublas/unsupported.hpp"
 #include "softgpu/runtime/cublas/views.hpp"
 
-struct __nv_bfloat16; // cuda_bf16.h
+struct __nv_bfloat16; // of cuda_bf16.h; NOLINT(bugprone-reserved-identifier)
 
 namespace softgpu::runtime::cublas {
 namespace {
+
+cublasStatus_t enqueue_matrices(cublasHandle_t handle, std::string_view name, cublasOperation_t op_a,
+                                cublasOperation_t op_b, std::int64_t m, std::int64_t n, std::int64_t k,
+                                const void* alpha, const matrices& a, const matrices& b, const void* beta,
+                                const matrices& c, cublasComputeType_t compute, std::int64_t count = 1,
+                                bool by_address = false) noexcept {
+    return enqueue_product(handle, {name, op_a, op_b, m, n, k, alpha, a, b, beta, c, compute, count, by_address});
+}
 
 // y = alpha op(A) x + beta y as a product of matrices of one row: their leading dimensions are the increments.
 cublasStatus_t enqueue_vectors(cublasHandle_t handle, std::string_view name, cublasOperation_t op, std::int64_t m,
@@ -36,182 +44,85 @@ using namespace softgpu::runtime::cublas;
 #pragma GCC visibility push(default)
 extern "C" {
 
-#define SOFTGPU_PRODUCTS(X, gemm, T, type, compute, I, W)                                                              \
-    cublasStatus_t cublas##gemm##W(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m, I n,    \
-                                   I k, const T* alpha, const T* a, I lda, const T* b, I ldb, const T* beta, T* c,     \
-                                   I ldc) {                                                                            \
-        return enqueue_product(handle, {"cublas" #X "gemm",                                                            \
-                                        op_a,                                                                          \
-                                        op_b,                                                                          \
-                                        m,                                                                             \
-                                        n,                                                                             \
-                                        k,                                                                             \
-                                        alpha,                                                                         \
-                                        {a, type, lda},                                                                \
-                                        {b, type, ldb},                                                                \
-                                        beta,                                                                          \
-                                        {c, type, ldc},                                                                \
-                                        compute});                                                                     \
-    }                                                                                                                  \
+#define SOFTGPU_GEMM(name, symbol, T, type, compute, I, W)                                                             \
+    cublasStatus_t cublas##symbol##W(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m, I n,  \
+                                     I k, const T* alpha, const T* a, I lda, const T* b, I ldb, const T* beta, T* c,   \
+                                     I ldc) {                                                                          \
+        return enqueue_matrices(handle, "cublas" #name, op_a, op_b, m, n, k, alpha, {a, type, lda}, {b, type, ldb},    \
+                                beta, {c, type, ldc}, compute);                                                        \
+    }
+SOFTGPU_BOTH(SOFTGPU_GEMM, Sgemm, Sgemm_v2, float, CUDA_R_32F, CUBLAS_COMPUTE_32F)
+SOFTGPU_BOTH(SOFTGPU_GEMM, Dgemm, Dgemm_v2, double, CUDA_R_64F, CUBLAS_COMPUTE_64F)
+SOFTGPU_BOTH(SOFTGPU_GEMM, Cgemm, Cgemm_v2, cuComplex, CUDA_C_32F, CUBLAS_COMPUTE_32F)
+SOFTGPU_BOTH(SOFTGPU_GEMM, Zgemm, Zgemm_v2, cuDoubleComplex, CUDA_C_64F, CUBLAS_COMPUTE_64F)
+SOFTGPU_BOTH(SOFTGPU_GEMM, Hgemm, Hgemm, __half, CUDA_R_16F, CUBLAS_COMPUTE_16F)
+// Three products of real numbers in place of four are an algorithm of the GPU.
+SOFTGPU_BOTH(SOFTGPU_GEMM, Cgemm3m, Cgemm3m, cuComplex, CUDA_C_32F, CUBLAS_COMPUTE_32F)
+SOFTGPU_BOTH(SOFTGPU_GEMM, Zgemm3m, Zgemm3m, cuDoubleComplex, CUDA_C_64F, CUBLAS_COMPUTE_64F)
+#undef SOFTGPU_GEMM
+
+#define SOFTGPU_PRODUCTS(X, T, type, compute, I, W)                                                                    \
     cublasStatus_t cublas##X##gemmBatched##W(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,    \
                                              I m, I n, I k, const T* alpha, const T* const a[], I lda,                 \
                                              const T* const b[], I ldb, const T* beta, T* const c[], I ldc, I count) { \
-        return enqueue_product(handle, {"cublas" #X "gemmBatched",                                                     \
-                                        op_a,                                                                          \
-                                        op_b,                                                                          \
-                                        m,                                                                             \
-                                        n,                                                                             \
-                                        k,                                                                             \
-                                        alpha,                                                                         \
-                                        {a, type, lda},                                                                \
-                                        {b, type, ldb},                                                                \
-                                        beta,                                                                          \
-                                        {c, type, ldc},                                                                \
-                                        compute,                                                                       \
-                                        count,                                                                         \
-                                        true});                                                                        \
+        return enqueue_matrices(handle, "cublas" #X "gemmBatched", op_a, op_b, m, n, k, alpha, {a, type, lda},         \
+                                {b, type, ldb}, beta, {c, type, ldc}, compute, count, true);                           \
     }                                                                                                                  \
     cublasStatus_t cublas##X##gemmStridedBatched##W(cublasHandle_t handle, cublasOperation_t op_a,                     \
                                                     cublasOperation_t op_b, I m, I n, I k, const T* alpha, const T* a, \
                                                     I lda, long long stride_a, const T* b, I ldb, long long stride_b,  \
                                                     const T* beta, T* c, I ldc, long long stride_c, I count) {         \
-        return enqueue_product(handle, {"cublas" #X "gemmStridedBatched",                                              \
-                                        op_a,                                                                          \
-                                        op_b,                                                                          \
-                                        m,                                                                             \
-                                        n,                                                                             \
-                                        k,                                                                             \
-                                        alpha,                                                                         \
-                                        {a, type, lda, stride_a},                                                      \
-                                        {b, type, ldb, stride_b},                                                      \
-                                        beta,                                                                          \
-                                        {c, type, ldc, stride_c},                                                      \
-                                        compute,                                                                       \
-                                        count});                                                                       \
+        return enqueue_matrices(handle, "cublas" #X "gemmStridedBatched", op_a, op_b, m, n, k, alpha,                  \
+                                {a, type, lda, stride_a}, {b, type, ldb, stride_b}, beta, {c, type, ldc, stride_c},    \
+                                compute, count);                                                                       \
     }
-SOFTGPU_BOTH(SOFTGPU_PRODUCTS, S, Sgemm_v2, float, CUDA_R_32F, CUBLAS_COMPUTE_32F)
-SOFTGPU_BOTH(SOFTGPU_PRODUCTS, D, Dgemm_v2, double, CUDA_R_64F, CUBLAS_COMPUTE_64F)
-SOFTGPU_BOTH(SOFTGPU_PRODUCTS, C, Cgemm_v2, cuComplex, CUDA_C_32F, CUBLAS_COMPUTE_32F)
-SOFTGPU_BOTH(SOFTGPU_PRODUCTS, Z, Zgemm_v2, cuDoubleComplex, CUDA_C_64F, CUBLAS_COMPUTE_64F)
-SOFTGPU_BOTH(SOFTGPU_PRODUCTS, H, Hgemm, __half, CUDA_R_16F, CUBLAS_COMPUTE_16F)
+SOFTGPU_BOTH(SOFTGPU_PRODUCTS, S, float, CUDA_R_32F, CUBLAS_COMPUTE_32F)
+SOFTGPU_BOTH(SOFTGPU_PRODUCTS, D, double, CUDA_R_64F, CUBLAS_COMPUTE_64F)
+SOFTGPU_BOTH(SOFTGPU_PRODUCTS, C, cuComplex, CUDA_C_32F, CUBLAS_COMPUTE_32F)
+SOFTGPU_BOTH(SOFTGPU_PRODUCTS, Z, cuDoubleComplex, CUDA_C_64F, CUBLAS_COMPUTE_64F)
+SOFTGPU_BOTH(SOFTGPU_PRODUCTS, H, __half, CUDA_R_16F, CUBLAS_COMPUTE_16F)
 #undef SOFTGPU_PRODUCTS
-
-// Three products of real numbers in place of four are an algorithm of the GPU.
-#define SOFTGPU_GEMM3M(X, T, type, compute, I, W)                                                                      \
-    cublasStatus_t cublas##X##gemm3m##W(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m,    \
-                                        I n, I k, const T* alpha, const T* a, I lda, const T* b, I ldb, const T* beta, \
-                                        T* c, I ldc) {                                                                 \
-        return enqueue_product(handle, {"cublas" #X "gemm3m",                                                          \
-                                        op_a,                                                                          \
-                                        op_b,                                                                          \
-                                        m,                                                                             \
-                                        n,                                                                             \
-                                        k,                                                                             \
-                                        alpha,                                                                         \
-                                        {a, type, lda},                                                                \
-                                        {b, type, ldb},                                                                \
-                                        beta,                                                                          \
-                                        {c, type, ldc},                                                                \
-                                        compute});                                                                     \
-    }
-SOFTGPU_BOTH(SOFTGPU_GEMM3M, C, cuComplex, CUDA_C_32F, CUBLAS_COMPUTE_32F)
-SOFTGPU_BOTH(SOFTGPU_GEMM3M, Z, cuDoubleComplex, CUDA_C_64F, CUBLAS_COMPUTE_64F)
-#undef SOFTGPU_GEMM3M
 
 #define SOFTGPU_PRODUCTS_EX(I, W)                                                                                      \
     cublasStatus_t cublasGemmEx##W(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m, I n,    \
                                    I k, const void* alpha, const void* a, cudaDataType type_a, I lda, const void* b,   \
                                    cudaDataType type_b, I ldb, const void* beta, void* c, cudaDataType type_c, I ldc,  \
                                    cublasComputeType_t compute, cublasGemmAlgo_t) {                                    \
-        return enqueue_product(handle, {"cublasGemmEx",                                                                \
-                                        op_a,                                                                          \
-                                        op_b,                                                                          \
-                                        m,                                                                             \
-                                        n,                                                                             \
-                                        k,                                                                             \
-                                        alpha,                                                                         \
-                                        {a, type_a, lda},                                                              \
-                                        {b, type_b, ldb},                                                              \
-                                        beta,                                                                          \
-                                        {c, type_c, ldc},                                                              \
-                                        compute});                                                                     \
+        return enqueue_matrices(handle, "cublasGemmEx", op_a, op_b, m, n, k, alpha, {a, type_a, lda},                  \
+                                {b, type_b, ldb}, beta, {c, type_c, ldc}, compute);                                    \
     }                                                                                                                  \
     cublasStatus_t cublasGemmBatchedEx##W(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m,  \
                                           I n, I k, const void* alpha, const void* const a[], cudaDataType type_a,     \
                                           I lda, const void* const b[], cudaDataType type_b, I ldb, const void* beta,  \
                                           void* const c[], cudaDataType type_c, I ldc, I count,                        \
                                           cublasComputeType_t compute, cublasGemmAlgo_t) {                             \
-        return enqueue_product(handle, {"cublasGemmBatchedEx",                                                         \
-                                        op_a,                                                                          \
-                                        op_b,                                                                          \
-                                        m,                                                                             \
-                                        n,                                                                             \
-                                        k,                                                                             \
-                                        alpha,                                                                         \
-                                        {a, type_a, lda},                                                              \
-                                        {b, type_b, ldb},                                                              \
-                                        beta,                                                                          \
-                                        {c, type_c, ldc},                                                              \
-                                        compute,                                                                       \
-                                        count,                                                                         \
-                                        true});                                                                        \
+        return enqueue_matrices(handle, "cublasGemmBatchedEx", op_a, op_b, m, n, k, alpha, {a, type_a, lda},           \
+                                {b, type_b, ldb}, beta, {c, type_c, ldc}, compute, count, true);                       \
     }                                                                                                                  \
     cublasStatus_t cublasGemmStridedBatchedEx##W(                                                                      \
         cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m, I n, I k, const void* alpha,       \
         const void* a, cudaDataType type_a, I lda, long long stride_a, const void* b, cudaDataType type_b, I ldb,      \
         long long stride_b, const void* beta, void* c, cudaDataType type_c, I ldc, long long stride_c, I count,        \
         cublasComputeType_t compute, cublasGemmAlgo_t) {                                                               \
-        return enqueue_product(handle, {"cublasGemmStridedBatchedEx",                                                  \
-                                        op_a,                                                                          \
-                                        op_b,                                                                          \
-                                        m,                                                                             \
-                                        n,                                                                             \
-                                        k,                                                                             \
-                                        alpha,                                                                         \
-                                        {a, type_a, lda, stride_a},                                                    \
-                                        {b, type_b, ldb, stride_b},                                                    \
-                                        beta,                                                                          \
-                                        {c, type_c, ldc, stride_c},                                                    \
-                                        compute,                                                                       \
-                                        count});                                                                       \
-    }                                                                                                                  \
-    cublasStatus_t cublasSgemmEx##W(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m, I n,   \
-                                    I k, const float* alpha, const void* a, cudaDataType type_a, I lda, const void* b, \
-                                    cudaDataType type_b, I ldb, const float* beta, void* c, cudaDataType type_c,       \
-                                    I ldc) {                                                                           \
-        return enqueue_product(handle, {"cublasSgemmEx",                                                               \
-                                        op_a,                                                                          \
-                                        op_b,                                                                          \
-                                        m,                                                                             \
-                                        n,                                                                             \
-                                        k,                                                                             \
-                                        alpha,                                                                         \
-                                        {a, type_a, lda},                                                              \
-                                        {b, type_b, ldb},                                                              \
-                                        beta,                                                                          \
-                                        {c, type_c, ldc},                                                              \
-                                        CUBLAS_COMPUTE_32F});                                                          \
-    }                                                                                                                  \
-    cublasStatus_t cublasCgemmEx##W(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m, I n,   \
-                                    I k, const cuComplex* alpha, const void* a, cudaDataType type_a, I lda,            \
-                                    const void* b, cudaDataType type_b, I ldb, const cuComplex* beta, void* c,         \
-                                    cudaDataType type_c, I ldc) {                                                      \
-        return enqueue_product(handle, {"cublasCgemmEx",                                                               \
-                                        op_a,                                                                          \
-                                        op_b,                                                                          \
-                                        m,                                                                             \
-                                        n,                                                                             \
-                                        k,                                                                             \
-                                        alpha,                                                                         \
-                                        {a, type_a, lda},                                                              \
-                                        {b, type_b, ldb},                                                              \
-                                        beta,                                                                          \
-                                        {c, type_c, ldc},                                                              \
-                                        CUBLAS_COMPUTE_32F});                                                          \
+        return enqueue_matrices(handle, "cublasGemmStridedBatchedEx", op_a, op_b, m, n, k, alpha,                      \
+                                {a, type_a, lda, stride_a}, {b, type_b, ldb, stride_b}, beta,                          \
+                                {c, type_c, ldc, stride_c}, compute, count);                                           \
     }
 SOFTGPU_PRODUCTS_EX(int, )
 SOFTGPU_PRODUCTS_EX(std::int64_t, _64)
 #undef SOFTGPU_PRODUCTS_EX
+
+#define SOFTGPU_GEMM_EX(X, S, I, W)                                                                                    \
+    cublasStatus_t cublas##X##gemmEx##W(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, I m,    \
+                                        I n, I k, const S* alpha, const void* a, cudaDataType type_a, I lda,           \
+                                        const void* b, cudaDataType type_b, I ldb, const S* beta, void* c,             \
+                                        cudaDataType type_c, I ldc) {                                                  \
+        return enqueue_matrices(handle, "cublas" #X "gemmEx", op_a, op_b, m, n, k, alpha, {a, type_a, lda},            \
+                                {b, type_b, ldb}, beta, {c, type_c, ldc}, CUBLAS_COMPUTE_32F);                         \
+    }
+SOFTGPU_BOTH(SOFTGPU_GEMM_EX, S, float)
+SOFTGPU_BOTH(SOFTGPU_GEMM_EX, C, cuComplex)
+#undef SOFTGPU_GEMM_EX
 
 // S: the scalars; T: A and x; Y: y.
 #define SOFTGPU_GEMV(X, S, T, type, Y, type_y, compute, I, W)                                                          \

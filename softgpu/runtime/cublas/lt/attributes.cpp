@@ -129,7 +129,7 @@ cublasStatus_t get(std::span<const attribute> all, const void* object, int numbe
 
 // `size`: of the program's structure.
 template <class Opaque>
-cublasStatus_t init(Opaque* to, std::size_t size, const typename description_of<Opaque>::type& value) {
+cublasStatus_t init(Opaque* to, std::size_t size, const description_of<Opaque>& value) {
     if (to == nullptr) {
         return CUBLAS_STATUS_INVALID_VALUE;
     }
@@ -141,7 +141,7 @@ cublasStatus_t init(Opaque* to, std::size_t size, const typename description_of<
     return CUBLAS_STATUS_SUCCESS;
 }
 template <class Opaque>
-cublasStatus_t create(Opaque** to, const typename description_of<Opaque>::type& value) {
+cublasStatus_t create(Opaque** to, const description_of<Opaque>& value) {
     if (to == nullptr) {
         return CUBLAS_STATUS_INVALID_VALUE;
     }

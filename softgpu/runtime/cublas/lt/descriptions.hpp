@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "softgpu/runtime/cublas/lt/cublasLt.h"
 
@@ -71,36 +72,22 @@ static_assert(sizeof(transform_description) <= sizeof(cublasLtMatrixTransformDes
 static_assert(sizeof(preferences) <= sizeof(cublasLtMatmulPreferenceOpaque_t));
 static_assert(sizeof(algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
+// What each opaque structure of cuBLASLt holds.
+layout held(const cublasLtMatrixLayoutOpaque_t&);
+product_description held(const cublasLtMatmulDescOpaque_t&);
+transform_description held(const cublasLtMatrixTransformDescOpaque_t&);
+preferences held(const cublasLtMatmulPreferenceOpaque_t&);
+algorithm held(const cublasLtMatmulAlgo_t&);
 template <class Opaque>
-struct description_of;
-template <>
-struct description_of<cublasLtMatrixLayoutOpaque_t> {
-    using type = layout;
-};
-template <>
-struct description_of<cublasLtMatmulDescOpaque_t> {
-    using type = product_description;
-};
-template <>
-struct description_of<cublasLtMatrixTransformDescOpaque_t> {
-    using type = transform_description;
-};
-template <>
-struct description_of<cublasLtMatmulPreferenceOpaque_t> {
-    using type = preferences;
-};
-template <>
-struct description_of<cublasLtMatmulAlgo_t> {
-    using type = algorithm;
-};
+using description_of = decltype(held(std::declval<Opaque&>()));
 
 template <class Opaque>
 auto& description(Opaque* o) {
-    return *reinterpret_cast<typename description_of<Opaque>::type*>(o);
+    return *reinterpret_cast<description_of<Opaque>*>(o);
 }
 template <class Opaque>
 const auto& description(const Opaque* o) {
-    return *reinterpret_cast<const typename description_of<Opaque>::type*>(o);
+    return *reinterpret_cast<const description_of<Opaque>*>(o);
 }
 
 } // namespace softgpu::runtime::cublas

@@ -5,7 +5,7 @@
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
 #include "softgpu/runtime/memory/arrays.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 
 namespace softgpu::runtime {
 namespace {

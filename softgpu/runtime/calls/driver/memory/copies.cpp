@@ -7,7 +7,7 @@
 #include "softgpu/runtime/calls/driver/runtime_calls.hpp"
 #include "softgpu/runtime/calls/memory/batches.hpp"
 #include "softgpu/runtime/graph/enqueue.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 
 namespace softgpu::runtime {
 namespace {

@@ -29,37 +29,19 @@ result enqueue(stream* s, memory_operation_type type, device_address at, std::ui
 #pragma GCC visibility push(default)
 extern "C" {
 
-result cuStreamWaitValue32_v2(stream* s, device_address at, std::uint32_t value, unsigned flags) {
-    return enqueue(s, memory_operation_type::wait_32, at, value, flags);
-}
-
-result cuStreamWaitValue32_v2_ptsz(stream* s, device_address at, std::uint32_t value, unsigned flags) {
-    return cuStreamWaitValue32_v2(of_this_thread(s), at, value, flags);
-}
-
-result cuStreamWaitValue64_v2(stream* s, device_address at, std::uint64_t value, unsigned flags) {
-    return enqueue(s, memory_operation_type::wait_64, at, value, flags);
-}
-
-result cuStreamWaitValue64_v2_ptsz(stream* s, device_address at, std::uint64_t value, unsigned flags) {
-    return cuStreamWaitValue64_v2(of_this_thread(s), at, value, flags);
-}
-
-result cuStreamWriteValue32_v2(stream* s, device_address at, std::uint32_t value, unsigned flags) {
-    return enqueue(s, memory_operation_type::write_32, at, value, flags);
-}
-
-result cuStreamWriteValue32_v2_ptsz(stream* s, device_address at, std::uint32_t value, unsigned flags) {
-    return cuStreamWriteValue32_v2(of_this_thread(s), at, value, flags);
-}
-
-result cuStreamWriteValue64_v2(stream* s, device_address at, std::uint64_t value, unsigned flags) {
-    return enqueue(s, memory_operation_type::write_64, at, value, flags);
-}
-
-result cuStreamWriteValue64_v2_ptsz(stream* s, device_address at, std::uint64_t value, unsigned flags) {
-    return cuStreamWriteValue64_v2(of_this_thread(s), at, value, flags);
-}
+// With its form for the default stream of each thread.
+#define SOFTGPU_STREAM_VALUE(name, type, word)                                                                         \
+    result name(stream* s, device_address at, word value, unsigned flags) {                                            \
+        return enqueue(s, memory_operation_type::type, at, value, flags);                                              \
+    }                                                                                                                  \
+    result name##_ptsz(stream* s, device_address at, word value, unsigned flags) {                                     \
+        return name(of_this_thread(s), at, value, flags);                                                              \
+    }
+SOFTGPU_STREAM_VALUE(cuStreamWaitValue32_v2, wait_32, std::uint32_t)
+SOFTGPU_STREAM_VALUE(cuStreamWaitValue64_v2, wait_64, std::uint64_t)
+SOFTGPU_STREAM_VALUE(cuStreamWriteValue32_v2, write_32, std::uint32_t)
+SOFTGPU_STREAM_VALUE(cuStreamWriteValue64_v2, write_64, std::uint64_t)
+#undef SOFTGPU_STREAM_VALUE
 
 result cuStreamBatchMemOp_v2(stream* s, unsigned count, const memory_operation_parameters* list, unsigned flags) {
     return list == nullptr || flags != 0 ? result::invalid_value : enqueue(s, std::span(list, count));

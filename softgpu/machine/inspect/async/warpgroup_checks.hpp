@@ -4,7 +4,7 @@
 // What it reads from shared memory by descriptors must have passed fence.proxy.async, unless an asynchronous copy wrote it.
 #pragma once
 
-#include "softgpu/machine/code/warpgroup_check.hpp"
+#include "softgpu/machine/code/matrix/warpgroup_check.hpp"
 #include "softgpu/machine/state/warp.hpp"
 
 namespace softgpu::machine {

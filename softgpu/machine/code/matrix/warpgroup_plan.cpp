@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/code/warpgroup_plan.hpp"
+#include "softgpu/machine/code/matrix/warpgroup_plan.hpp"
 
 #include "softgpu/machine/code/instruction.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/inspect/warpgroup_checks.hpp"
+#include "softgpu/machine/inspect/async/warpgroup_checks.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "softgpu/check/shadow/under_way.hpp"
+#include "softgpu/machine/code/matrix/warpgroup_plan.hpp"
 #include "softgpu/machine/code/program_code.hpp"
-#include "softgpu/machine/code/warpgroup_plan.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/products.hpp"
 #include "softgpu/machine/inspect/races/word_races.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Longest common subsequence by a table of lengths, between a common beginning and a common end.
-#include "tool/explain/text_difference.hpp"
+#include "tool/explain/source/text_difference.hpp"
 
 #include <algorithm>
 #include <cstdint>

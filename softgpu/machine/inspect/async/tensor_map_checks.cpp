@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/inspect/tensor_map_checks.hpp"
+#include "softgpu/machine/inspect/async/tensor_map_checks.hpp"
 
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/inspect/copy_checks.hpp"
+#include "softgpu/machine/inspect/async/copy_checks.hpp"
 
 #include <bit>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/code/matrix/matrix_plan.hpp"
 
 #include <algorithm>
 #include <array>

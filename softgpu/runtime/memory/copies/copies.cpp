@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 
 #include <algorithm>
 #include <cstdint>

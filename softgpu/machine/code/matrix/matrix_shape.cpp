@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/code/matrix_shape.hpp"
+#include "softgpu/machine/code/matrix/matrix_shape.hpp"
 
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/explain/source_parts.hpp"
+#include "tool/explain/source/source_parts.hpp"
 
 #include <algorithm>
 #include <cctype>

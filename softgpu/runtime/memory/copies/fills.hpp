@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "softgpu/runtime/core/context.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 
 namespace softgpu::runtime {
 

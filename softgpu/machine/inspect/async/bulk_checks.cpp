@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/inspect/bulk_checks.hpp"
+#include "softgpu/machine/inspect/async/bulk_checks.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,8 @@
 
 #include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/access_checks.hpp"
+#include "softgpu/machine/inspect/async/copy_checks.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
-#include "softgpu/machine/inspect/copy_checks.hpp"
 #include "softgpu/machine/inspect/races/distributed_races.hpp"
 #include "softgpu/machine/inspect/report.hpp"
 #include "softgpu/machine/state/launch_state.hpp"

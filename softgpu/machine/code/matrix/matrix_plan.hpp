@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "softgpu/machine/code/matrix_shape.hpp"
+#include "softgpu/machine/code/matrix/matrix_shape.hpp"
 
 namespace softgpu::machine {
 

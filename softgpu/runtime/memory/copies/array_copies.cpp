@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/runtime/memory/array_copies.hpp"
+#include "softgpu/runtime/memory/copies/array_copies.hpp"
 
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/memory/arrays.hpp"
-#include "softgpu/runtime/memory/copies.hpp"
+#include "softgpu/runtime/memory/copies/copies.hpp"
 
 namespace softgpu::runtime {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/runtime/memory/fills.hpp"
+#include "softgpu/runtime/memory/copies/fills.hpp"
 
 #include <cstring>
 #include <string>

@@ -3,7 +3,7 @@
 // B, from shared memory by a descriptor.
 #pragma once
 
-#include "softgpu/machine/code/matrix_plan.hpp"
+#include "softgpu/machine/code/matrix/matrix_plan.hpp"
 
 namespace softgpu::machine {
 

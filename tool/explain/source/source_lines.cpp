@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/explain/source_lines.hpp"
+#include "tool/explain/source/source_lines.hpp"
 
 #include <filesystem>
 #include <fstream>
