@@ -46,12 +46,12 @@ SHORT = "The time of the call: [decision 80](../decisions/0080-whole-arrays-on-t
 
 # Of rows that are behind, by function: from profiles of the host's time (decision 34) and of launches.
 REASONS = {
-    "convolve": "The mask is copied to the host, and the call waits for it: kernels get masks as constants of the launch.",
+    "convolve": "The host's time of one launch.",
     "correlate_channels": "Within what runs of a day differ by: 0.98 in another one.",
     "digitize": "The host's time: the edges, which the host has, are compared with those of the last call and sent with the launch; `torch.bucketize` has them there.",
     "gaussian_blur": "The host's time, which varies: 0.96 in a run of the same day.",
     "histogram": "The call waits for the extremes, from which NumPy computes the edges; `torch.histc` gives no edges.",
-    "histogram, range": "NumPy's edges are sent to the device twice, for the call and as its result; `torch.histc` gives none and computes bins.",
+    "histogram, range": "NumPy's edges are sent to the device, as the call's second result; `torch.histc` gives none and computes bins.",
     "minmax": "The host's time, which varies: 0.78 in another run of the day.",
     "sum axis 0": "The host's time; with an H100 a second launch, which is gone since (decision 88), joined shares of the columns.",
     "sum axis 1": "The host's time: it is that of `sum` of all elements. Of 10^8 elements blocks had a row each; since then warps have.",

@@ -23,25 +23,26 @@ void with_edge_type(const array& edges, const Work& work) {
 }
 
 // The bin of a sample between edges, of which there is one more than bins. The last edge belongs to the last bin. NaN
-// has no bin.
-template <class E>
+// has no bin. Edges are kept as Stored, where they have the same values.
+template <class E, class Stored = E>
 class between {
 public:
     // Of edges in host memory.
-    between(const E* edges, std::uint64_t bins) : edges_(edges), bins_(bins), first_(edges[0]), last_(edges[bins]) {
+    between(const Stored* edges, std::uint64_t bins)
+        : edges_(edges), bins_(bins), first_(edges[0]), last_(edges[bins]) {
         const double width = static_cast<double>(last_) - static_cast<double>(first_);
         per_width_ = width > 0 && std::isfinite(width) ? static_cast<double>(bins) / width : 0;
     }
 
     // The same for a GPU, with the edges at another place.
-    [[nodiscard]] between at(const E* edges) const {
-        between copy = *this;
-        copy.edges_ = edges;
+    template <class There>
+    [[nodiscard]] between<E, There> at(const There* edges) const {
+        double off = 0;
         for (std::uint64_t k = 0; k <= bins_; ++k) {
-            copy.off_ = std::max(copy.off_, std::abs(place(edges_[k]) - static_cast<double>(k)));
+            off = std::max(off, std::abs(place(edges_[k]) - static_cast<double>(k)));
         }
-        copy.off_ += static_cast<double>(bins_) * 0x1p-50; // more than a compiler's fused operations change
-        return copy;
+        off += static_cast<double>(bins_) * 0x1p-50; // more than a compiler's fused operations change
+        return {edges, bins_, first_, last_, per_width_, off};
     }
     [[nodiscard]] WARPFOLD_HD std::uint64_t bins() const { return bins_; }
 
@@ -71,10 +72,16 @@ public:
     }
 
 private:
+    template <class, class>
+    friend class between;
+
+    between(const Stored* edges, std::uint64_t bins, E first, E last, double per_width, double off)
+        : edges_(edges), bins_(bins), first_(first), last_(last), per_width_(per_width), off_(off) {}
+
     // In bins, if all had the same width. It does not decrease with x.
     WARPFOLD_HD double place(E x) const { return (static_cast<double>(x) - static_cast<double>(first_)) * per_width_; }
 
-    const E* edges_;
+    const Stored* edges_;
     std::uint64_t bins_;
     E first_, last_;
     double per_width_;

@@ -80,8 +80,11 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     TypeError, ValueError
         For other types; for negative values, several axes, or weights of another number.
     """
-    if weights is None and type(minlength) is int and minlength == 0 and type(x) in whole_bincounts:
-        found = whole_bincounts[type(x)](x)
+    if weights is None and type(minlength) is int and 0 <= minlength <= MOST_BINS:
+        whole = whole_on_gpu.get(type(x))
+        found = None if whole is None else whole.bincount(x, minlength)
+        if found is None and minlength == 0 and type(x) in whole_bincounts:
+            found = whole_bincounts[type(x)](x)
         if found is not None:
             return found
     with call_of("bincount", x, "x") as call:
@@ -172,9 +175,13 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
         For other types; for edges that decrease, infinite ranges and weights of another shape.
     """
     whole = whole_on_gpu.get(type(a))
-    if whole is not None and weights is None and not density and type(bins) is int and bins <= MOST_KEPT and _is_of_numbers(range):
-        known = _edges_for(a.dtype, bins, *range)
-        found: tuple[Any, Any] | None = None if known is None else whole.histogram(a, *known)
+    if whole is not None and weights is None and not density and type(bins) is int and 0 < bins <= MOST_KEPT:
+        found: tuple[Any, Any] | None = None
+        if range is None:
+            found = whole.histogram_of_all(a, bins)
+        elif _is_of_numbers(range):
+            known = _edges_for(a.dtype, bins, *range)
+            found = None if known is None else whole.histogram(a, *known)
         if found is not None:
             return found
     with call_of("histogram", a) as call:

@@ -41,18 +41,23 @@ def add_whole_arrays(kind: type, call: WholeArrays) -> None:
 def of_whole_arrays(function: Function) -> Function:
     """A function of WHOLE. The usual call, of all elements of an array of NumPy's or PyTorch's, or along an axis, without other
     arguments, is one call of an extension module: this takes a third of the time of the function in Python."""
-    number = WHOLE.index(function.__name__)
+    number, calls_of = WHOLE.index(function.__name__), _whole_arrays.get
 
     @functools.wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
-        if arguments and len(arguments) + len(options) <= 2:
-            whole = _whole_arrays.get(type(arguments[0]), ())
-            axis = arguments[1] if len(arguments) == 2 else options.get("axis")
-            if whole and (len(arguments) == 2 or len(options) == (axis is not None)):
-                for call in whole:
-                    found = call(number, arguments[0], axis)
-                    if found is not None:
-                        return found
+        axis = None
+        if options:
+            is_usual = len(arguments) == 1 and len(options) == 1 and "axis" in options
+            axis = options.get("axis")
+        else:
+            is_usual = 0 < len(arguments) < 3
+            if len(arguments) == 2:
+                axis = arguments[1]
+        if is_usual:
+            for call in calls_of(type(arguments[0]), ()):
+                found = call(number, arguments[0], axis)
+                if found is not None:
+                    return found
         return function(*arguments, **options)
 
     return cast(Function, called)
@@ -78,8 +83,8 @@ def _whole_arrays_on_host(kind: Any) -> None:
 
         def array_of(tensor: Any) -> Any:
             try:
-                return tensor.numpy()
-            except (RuntimeError, TypeError):  # on a device, of another type, with a gradient: left to the function in Python
+                return tensor.numpy() if tensor.is_cpu else None
+            except (RuntimeError, TypeError):  # of another type, with a gradient: left to the function in Python
                 return None
 
         def of_tensor(function: int, tensor: Any, axis: Any) -> Any:

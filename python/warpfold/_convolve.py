@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype
-from ._calls import Call, call_of
+from ._calls import Call, call_of, whole_on_gpu
+from ._devices import is_on_device
 from ._docstrings import documented_as
 
 MODES = {"same": 0, "full": 1, "valid": 2}  # warpfold::outputs
@@ -29,18 +30,26 @@ def _operands(call: Call, v: Any, mode: str, takes_scalars: bool) -> tuple[Array
     return left, right
 
 
-def finite_mask(call: Call, x: Any, name: str, mask: Array) -> NumPyArray | None:
-    """The elements of `mask`, which the caller gave as `x`, for the host; None unless they are finite floating-point numbers.
+def filtered_on_gpu(a: Any, v: Any, axes: int, mode: Any, correlates: bool) -> Any:
+    """The usual call on a GPU: of arrays of one floating-point type without gaps, of which the second one is the mask. None if it
+    does not apply."""
+    whole = whole_on_gpu.get(type(a))
+    which = MODES.get(mode) if type(mode) is str else None
+    return None if whole is None or which is None else whole.filter(a, v, axes, which, correlates)
 
-    Waits if `x` is on a GPU.
-    """
+
+def finite_mask(call: Call, x: Any, name: str, mask: Array) -> Array | None:
+    """The elements of `mask`, which the caller gave as `x`: `mask` itself if `x` is on a GPU, where masks may have any
+    floating-point numbers; else for the host, or None unless they are finite floating-point numbers."""
     if mask.dtype.kind != "f":
         return None
+    if is_on_device(x):
+        return mask
     values: NumPyArray = np.require(call.on_host(x, name), mask.dtype, ["C", "A"]).reshape(mask.shape)
     return values if bool(np.isfinite(values).all()) else None
 
 
-def _correlate(call: Call, a: Array, mask: Array, values: NumPyArray | None, mode: str, turned: bool, backwards: bool) -> Any:
+def _correlate(call: Call, a: Array, mask: Array, values: Array | None, mode: str, turned: bool, backwards: bool) -> Any:
     """Result i is the sum over j of a[i - lead + j] * mask[j]; `turned`: of mask[k - 1 - j]. `mask` is not the longer one."""
     n, k = a.size, mask.size
     size, lead = {"same": (n, k // 2), "full": (n + k - 1, k - 1), "valid": (n - k + 1, 0)}[mode]
@@ -48,7 +57,9 @@ def _correlate(call: Call, a: Array, mask: Array, values: NumPyArray | None, mod
     result = target.array[::-1] if backwards else target.array
     if values is not None:
         straight = call.empty((size,), a.dtype) if backwards else result
-        values = np.ascontiguousarray(values[::-1] if turned else values)
+        values = values[::-1] if turned else values
+        if call.is_on_host:
+            values = np.ascontiguousarray(values)
         call.engine.correlate(a, values, MODES[mode], straight)
         if backwards:
             call.copy(straight, result)
@@ -82,6 +93,9 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     TypeError, ValueError
         For another type; for an empty array, several axes or an unknown mode.
     """
+    found = filtered_on_gpu(a, v, 1, mode, False)
+    if found is not None:
+        return found
     with call_of("convolve", a) as call:
         left, right = _operands(call, v, mode, True)
         if right.size > left.size:
@@ -95,6 +109,9 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
     Sums and types are those of `convolve`.
     """
+    found = filtered_on_gpu(a, v, 1, mode, True)
+    if found is not None:
+        return found
     with call_of("correlate", a) as call:
         left, right = _operands(call, v, mode, False)
         if right.size > left.size:

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype
-from ._calls import Call, call_of
-from ._convolve import MODES, finite_mask
+from ._calls import Call, call_of, type_named, whole_on_gpu
+from ._convolve import MODES, filtered_on_gpu, finite_mask
+from ._devices import is_on_device
 from ._docstrings import documented_as
 
+REAL = {int, float}
 BORDERS = {"zero": 0, "clamp": 1, "mirror": 2, "reflect": 3, "wrap": 4}  # warpfold::border
 
 
@@ -48,7 +50,7 @@ def _is_first_smaller(call: Call, a: Array, mask: Array, mode: str) -> bool:
                      f"{a.shape} and {mask.shape}")
 
 
-def _correlate(call: Call, a: Array, mask: Array, values: NumPyArray | None, mode: str, leads: Mapping[str, tuple[int, ...]],
+def _correlate(call: Call, a: Array, mask: Array, values: Array | None, mode: str, leads: Mapping[str, tuple[int, ...]],
                mask_turned: bool, turned: bool = False) -> Any:
     """Result (y, x) is the sum over (j, i) of a[y - lead_y + j, x - lead_x + i] * mask[j, i], the mask or the results turned by
     half a turn."""
@@ -57,7 +59,9 @@ def _correlate(call: Call, a: Array, mask: Array, values: NumPyArray | None, mod
     straight = call.empty(target.array.shape, a.dtype) if turned else target.array
     a = call.contiguous(a)
     if values is not None:
-        values = np.ascontiguousarray(values[::-1, ::-1] if mask_turned else values)
+        values = values[::-1, ::-1] if mask_turned else values
+        if call.is_on_host:
+            values = np.ascontiguousarray(values)
         call.engine.correlate_images(a, values, MODES[mode], BORDERS["zero"], lead_y, lead_x, straight)
     else:
         # Integers modulo 2^64. Infinity times an element outside is not NaN.
@@ -92,6 +96,9 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Any:
         For another type; for an empty array, another number of axes, an unknown mode, and with 'valid' for arrays of
         which none is as large as the other along both axes.
     """
+    found = filtered_on_gpu(in1, in2, 2, mode, False)
+    if found is not None:
+        return found
     with call_of("convolve2d", in1, "in1") as call:
         a, mask = _images(call, in2, mode)
         by, name = in2, "in2"
@@ -108,6 +115,9 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full") -> Any:
 
     Sums and types are those of `convolve2d`.
     """
+    found = filtered_on_gpu(in1, in2, 2, mode, True)
+    if found is not None:
+        return found
     with call_of("correlate2d", in1, "in1") as call:
         a, mask = _images(call, in2, mode)
         by, name, turned = in2, "in2", _is_first_smaller(call, a, mask, mode)
@@ -142,6 +152,10 @@ def correlate_channels(images: Any, masks: Any, out: Any = None) -> Any:
     TypeError, ValueError
         For another type; for other numbers of axes or channels, and masks that are empty or larger than the images.
     """
+    whole = whole_on_gpu.get(type(images))
+    found = None if whole is None or out is not None else whole.channels(images, masks)
+    if found is not None:
+        return found
     with call_of("correlate_channels", images, "images") as call:
         a, by = call.array, call.operand(masks, "masks")
         if a.ndim != 4 or by.ndim != 4 or a.shape[1] != by.shape[1]:
@@ -165,17 +179,23 @@ def correlate_channels(images: Any, masks: Any, out: Any = None) -> Any:
         return target.finish()
 
 
-def _line(call: Call, name: str, values: Any) -> NumPyArray:
-    """A finite mask of one axis."""
-    line = call.on_host(values, name)
+def _line(call: Call, name: str, values: Any, is_there: bool) -> Array:
+    """A finite mask of one axis, in host memory or where the call computes. There its elements are not looked at."""
+    line = call.operand(values, name) if is_there else call.on_host(values, name)
     if line.ndim != 1 or line.size == 0:
         raise ValueError(f"{call.name}: {name} has shape {line.shape}; it has one axis and is not empty")
-    if not np.isfinite(line).all():
+    if not is_there and not np.isfinite(line).all():
         raise ValueError(f"{call.name}: {name} has an element that is not finite")
     return line
 
 
-def _separable(call: Call, down: NumPyArray, across: NumPyArray, mode: str, border: str) -> Any:
+def _turned(call: Call, line: Array, dtype: np.dtype[Any]) -> Array:
+    if isinstance(line, np.ndarray):
+        return np.require(line[::-1], dtype, ["C", "A"])
+    return call.contiguous(line, dtype)[::-1]
+
+
+def _separable(call: Call, down: Array, across: Array, mode: str, border: str) -> Any:
     name = call.name
     check_choice(mode, MODES, name, "mode")
     check_choice(border, BORDERS, name, "border")
@@ -187,7 +207,7 @@ def _separable(call: Call, down: NumPyArray, across: NumPyArray, mode: str, bord
     target = call.results(None, array.shape[:-2] + shape, images.dtype)
     if target.array.size:
         # The mask of a convolution is turned.
-        column, row = (np.require(line[::-1], images.dtype, ["C", "A"]) for line in (down, across))
+        column, row = (_turned(call, line, images.dtype) for line in (down, across))
         call.engine.correlate_separable(images, row, column, MODES[mode], BORDERS[border], target.array)
     return target.finish()
 
@@ -201,7 +221,7 @@ def separable_filter(a: Any, down: Any, across: Any, mode: str = "same", border:
     a : array of two axes or more
         Images in the last two axes. Integers and bool are filtered in float64.
     down, across : array of one axis
-        Finite numbers. The element at half the length, rounded down, is the middle.
+        Finite numbers, which is not checked on a GPU. The element at half the length, rounded down, is the middle.
     mode : {'same', 'full', 'valid'}
         A result for each element; wherever the mask touches an element; where it touches elements only.
     border : {'zero', 'clamp', 'mirror', 'reflect', 'wrap'}
@@ -219,7 +239,8 @@ def separable_filter(a: Any, down: Any, across: Any, mode: str = "same", border:
         For another type; for less than two axes, masks that are empty or not finite, an unknown mode or border.
     """
     with call_of("separable_filter", a) as call:
-        return _separable(call, _line(call, "down", down), _line(call, "across", across), mode, border)
+        is_there = is_on_device(down) or is_on_device(across)
+        return _separable(call, _line(call, "down", down, is_there), _line(call, "across", across, is_there), mode, border)
 
 
 @functools.lru_cache(maxsize=64)
@@ -229,6 +250,15 @@ def _gaussian(sigma: float, truncate: float) -> NumPyArray:
     places = np.arange(-radius, radius + 1)
     weights = np.exp(-0.5 * (places / sigma) ** 2) if sigma > 0 else np.ones(1)
     return np.asarray(weights / weights.sum())
+
+
+@functools.lru_cache(maxsize=64)
+def _gaussian_for(images: Any, sigma: float, truncate: float) -> NumPyArray | None:
+    """The weights in a package's type of images; None for types and numbers that the usual call does not take."""
+    dtype = type_named(images)
+    if dtype is None or dtype.kind != "f" or not (0 <= sigma < math.inf and 0 <= truncate < math.inf):
+        return None
+    return _gaussian(sigma, truncate).astype(dtype)
 
 
 @documented_as(separable_filter)
@@ -252,6 +282,12 @@ def gaussian_blur(a: Any, sigma: float | tuple[float, float], truncate: float = 
     TypeError, ValueError
         As for `separable_filter`; for a negative or infinite `sigma` or `truncate`.
     """
+    whole = whole_on_gpu.get(type(a))
+    if whole is not None and {type(sigma), type(truncate)} <= REAL and type(border) is str and border in BORDERS:
+        weights = _gaussian_for(a.dtype, sigma, truncate)
+        found = None if weights is None else whole.separable(a, weights, weights, BORDERS[border])
+        if found is not None:
+            return found
     pair = sigma if isinstance(sigma, Sequence) else (sigma, sigma)
     if not all(np.ndim(x) == 0 and np.asarray(x).dtype.kind in "biuf" for x in (*pair, truncate)):
         raise TypeError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are numbers, sigma one or two")

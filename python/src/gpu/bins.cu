@@ -60,9 +60,8 @@ void fill(const gpu& on, const array& samples, const F& bin_of, const array* wei
 }
 
 template <class E>
-void fill_between(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums) {
-    const sent<E> there(on, edges);
-    const between<E> bin_of = there.bin_of();
+void fill_between(const gpu& on, const array& samples, const between<E>& bin_of, const array* weights,
+                  const array& sums) {
     if constexpr (std::is_same_v<E, double>) {
         if (const auto* const floats = samples.contiguous<const float>(element::float32); floats && !weights) {
             count(on, floats, samples.size(), bin_of, sums);
@@ -208,7 +207,29 @@ void append_bins(const gpu& on, const array& samples, const array& edges, const 
 }
 
 void histogram(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums) {
-    with_edge_type(edges, [&](auto zero) { fill_between<decltype(zero)>(on, samples, edges, weights, sums); });
+    with_edge_type(edges, [&](auto zero) {
+        const sent<decltype(zero)> there(on, edges);
+        fill_between(on, samples, there.bin_of(), weights, sums);
+    });
+}
+
+void histogram_and_edges(const gpu& on, const array& samples, const array& compared, const array& edges,
+                         const array& sums, const array& results) {
+    const auto bytes = edges.size() * static_cast<std::size_t>(size_of(edges.type));
+    send(on, edges.data, bytes, results.data);
+    const auto* const floats = samples.contiguous<const float>(element::float32);
+    if (edges.type == compared.type) {
+        with_edge_type(edges, [&](auto zero) {
+            using E = decltype(zero);
+            const between<E> here(edges.required<const E>(edges.type), sums.size());
+            fill_between(on, samples, here.at(results.required<const E>(edges.type)), nullptr, sums);
+        });
+    } else if (floats != nullptr && edges.type == element::float32 && compared.type == element::float64) {
+        const between<double> here(compared.required<const double>(element::float64), sums.size());
+        count(on, floats, samples.size(), here.at(results.required<const float>(element::float32)), sums);
+    } else {
+        histogram(on, samples, compared, nullptr, sums);
+    }
 }
 
 void count_values(const gpu& on, const array& samples, const array* weights, const array& sums) {

@@ -72,16 +72,27 @@ void exact_moment(const gpu& on, moment which, const array& in, const array* ima
 // Edges are in host memory. They have the type that samples are compared in: int64, uint64 or float64; for ranks() also float32.
 // Sums of float64 weights are added in any order: their last bits may differ from run to run.
 void histogram(const gpu& on, const array& samples, const array& edges, const array* weights, const array& sums);
+// The same, and the edges as an array of the device: `edges` and `results` have one type. `compared` are the edges in the type of
+// comparisons.
+void histogram_and_edges(const gpu& on, const array& samples, const array& compared, const array& edges,
+                         const array& sums, const array& results);
 void count_values(const gpu& on, const array& samples, const array* weights, const array& sums);
 void ranks(const gpu& on, const array& samples, const array& edges, bool less, const array& out);
 void append_bins(const gpu& on, const array& samples, const array& edges, const array& out);
 
-// Masks are in host memory, of the type of `in`.
-void correlate(const gpu& on, const array& in, const array& mask, int which, const array& out);
-void correlate_images(const gpu& on, const array& in, const array& mask, int which, int outside, extent2 lead,
+// Finite values in host memory, or any values in device memory, which are read in the order of the stream. Those of separable masks
+// are finite.
+struct filter_mask {
+    const array& of;
+    bool is_on_device;
+};
+// Masks are of the type of `in`.
+void correlate(const gpu& on, const array& in, const filter_mask& mask, int which, const array& out);
+void correlate_images(const gpu& on, const array& in, const filter_mask& mask, int which, int outside, extent2 lead,
                       const array& out);
-void correlate_separable(const gpu& on, const array& in, const array& across, const array& down, int which, int outside,
-                         const array& out);
+// Both masks are in the same memory.
+void correlate_separable(const gpu& on, const array& in, const filter_mask& across, const filter_mask& down, int which,
+                         int outside, const array& out);
 // Here all arrays are in device memory.
 // Images of shape (count, channels, height, width) and masks of (outputs, channels, height, width), float32 or float64: result
 // (n, o, y, x) is the sum over c, j, i of in[n, c, y + j, x + i] * masks[o, c, j, i]. Arrays have no gaps and one type.

@@ -114,12 +114,13 @@ def test_what_a_call_passes_on(monkeypatch):
     seen = []
     monkeypatch.setitem(wf._calls._whole_arrays, np.ndarray, (lambda which, array, axis: seen.append(axis),))
     a = np.ones((2, 3))
-    for call_again in (lambda: wf.sum(a), lambda: wf.sum(a, 1), lambda: wf.sum(a, axis=0), lambda: wf.sum(a, None)):
+    for call_again in (lambda: wf.sum(a), lambda: wf.sum(a, 1), lambda: wf.sum(a, axis=0), lambda: wf.sum(a, None),
+                       lambda: wf.sum(a, axis=None)):
         call_again()
-    assert seen == [None, 1, 0, None]
-    for options in ({"axis": None}, {"dtype": "int64"}, {"axis": 1, "dtype": "int64"}, {"keepdims": True}):
+    assert seen == [None, 1, 0, None, None]
+    for options in ({"dtype": "int64"}, {"axis": 1, "dtype": "int64"}, {"keepdims": True}):
         wf.sum(a, **options)
-    assert seen == [None, 1, 0, None]
+    assert seen == [None, 1, 0, None, None]
 
 
 @pytest.mark.parametrize("name, computed", [("any", [False, True, True]), ("all", [False, False, True]), ("count_nonzero", [0, 1, 5])])

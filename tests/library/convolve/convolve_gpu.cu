@@ -42,7 +42,8 @@ TEST(convolve, long_array) {
     using kernels = detail::kernels_of<tuning::convolve_policy<>>;
     using shape = detail::lines<kernels, float, 8>;
     const std::uint64_t blocks =
-        detail::properties_of<&detail::convolve_line<shape, detail::convolve_task<float, float>, float>>(
+        detail::properties_of<
+            &detail::convolve_line<shape, detail::convolve_task<float, float>, float, detail::long_mask<float>>>(
             {shape::threads, shape::bytes(64)})
             .resident_blocks;
     const std::uint64_t n = (blocks + 3) * shape::results + 77;

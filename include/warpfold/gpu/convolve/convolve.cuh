@@ -94,25 +94,25 @@ inline unsigned checked_blocks(std::int64_t blocks, const char* call) {
     return static_cast<unsigned>(blocks);
 }
 
-template <class A, int K, class Policy, class Task>
-void launch_run(const gpu& on, const Policy&, const Task& task, const A* mask, const char* call) {
+template <class A, int K, class Policy, class Task, class Mask>
+void launch_run(const gpu& on, const Policy&, const Task& task, const Mask& mask, const char* call) {
     using T = typename Task::sample;
     using O = typename Task::result;
     using kernels = kernels_of<Policy>;
-    mask_parameter<A, K> values;
-    std::copy(mask, mask + K, values.value);
+    const auto values = for_kernel<K>(mask);
+    using kernel_mask = std::remove_const_t<decltype(values)>;
     if constexpr (run_results<T, O, A> != 4) {
         constexpr int per = run_results<T, O, A>;
         const int begin = slide_shift<per>(task, K);
         const std::int64_t all = per * kernels::value.line_block_threads;
-        convolve_run_small<kernels, Task, A, K, per>
+        convolve_run_small<kernels, Task, A, kernel_mask, K, per>
             <<<checked_blocks((task.out_width + begin + all - 1) / all, call), kernels::value.line_block_threads, 0,
                on.stream>>>(task, values, begin, alignment_of_results<per>(task, begin));
     } else {
         const int shift = slide_shift(task, K);
         const std::int64_t each = 4 * kernels::value.line_block_threads * kernels::value.line_groups_per_thread;
         const unsigned blocks = checked_blocks((task.out_width + shift + each - 1) / each, call);
-        convolve_run<kernels, Task, A, K><<<blocks, kernels::value.line_block_threads, 0, on.stream>>>(
+        convolve_run<kernels, Task, A, kernel_mask, K><<<blocks, kernels::value.line_block_threads, 0, on.stream>>>(
             task, values, shift, aligned_results(task, shift));
     }
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
@@ -132,15 +132,15 @@ constexpr std::int64_t most_rows(const Policy& policy, int k, sliding how, std::
 
 // Strips as long as fill the device once. If memory limits the call they are shorter, so that all blocks together move
 // through the image from top to bottom.
-template <class A, int KX, int KY, sliding How, class Policy, class Task>
-void launch_slide(const gpu& on, const Policy& policy, const Task& task, const A* mask, int mask_rows = KY,
+template <class A, int KX, int KY, sliding How, class Policy, class Task, class Mask>
+void launch_slide(const gpu& on, const Policy& policy, const Task& task, const Mask& mask, int mask_rows = KY,
                   bool adds = false) {
     using T = typename Task::sample;
-    mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> values;
-    std::copy(mask, mask + (How == sliding::separable ? KX + KY : KX * mask_rows), values.value);
+    constexpr bool is_separable = How == sliding::separable;
+    const auto values = for_kernel < is_separable ? KX + KY : KX * KY > (mask, is_separable ? KX + KY : KX * mask_rows);
     using kernels = kernels_of<Policy>;
     constexpr int cols = slide_columns<kernels, T, A, KX, How>;
-    constexpr auto kernel = &convolve_slide<kernels, Task, A, KX, KY, How, cols>;
+    constexpr auto kernel = &convolve_slide<kernels, Task, A, std::remove_const_t<decltype(values)>, KX, KY, How, cols>;
     slide_shape shape;
     shape.mask_rows = mask_rows;
     shape.adds = adds;
@@ -166,8 +166,8 @@ void launch_slide(const gpu& on, const Policy& policy, const Task& task, const A
 }
 
 // A mask of many rows in parts of up to eight rows, one launch each.
-template <class A, int K, class Policy, class Task>
-void launch_parts(const gpu& on, const Policy& policy, const Task& task, const A* mask, std::int64_t ky) {
+template <class A, int K, class Policy, class Task, class Mask>
+void launch_parts(const gpu& on, const Policy& policy, const Task& task, const Mask& mask, std::int64_t ky) {
     const std::int64_t parts = (ky + 7) / 8, each = (ky + parts - 1) / parts;
     for (std::int64_t j = 0; j < ky; j += each) {
         Task part = task;
@@ -188,29 +188,24 @@ bool few_results(const Policy& policy, const convolve_task<T, O>& task, std::int
            task.out_height > 1;
 }
 
-template <bool Separable, int K, class A, class Task>
-void launch_few(const gpu& on, const Task& task, const A* mask, std::int64_t kx, std::int64_t ky) {
-    mask_parameter<A, few_shape::values_of(K)> values;
-    std::copy(mask, mask + (Separable ? kx + ky : kx * ky), values.value);
+template <bool Separable, int K, class A, class Task, class Mask>
+void launch_few(const gpu& on, const Task& task, const Mask& mask, std::int64_t kx, std::int64_t ky) {
+    const auto values = for_kernel<few_shape::values_of(K)>(mask, Separable ? kx + ky : kx * ky);
+    using kernel_mask = std::remove_const_t<decltype(values)>;
     const auto tiles = [](std::int64_t results, int each) {
         return static_cast<unsigned>((results + each - 1) / each);
     };
     const few_shape shape{static_cast<int>(kx), static_cast<int>(ky), tiles(task.out_width, few_shape::width),
                           tiles(task.out_height, few_shape::height)};
     const unsigned blocks = shape.tiles_x * shape.tiles_y * static_cast<unsigned>(task.count);
-    convolve_few<Task, A, Separable, K>
-        <<<blocks, few_shape::threads, shape.bytes<A>(Separable), on.stream>>>(task, values, shape);
+    convolve_few<Task, A, kernel_mask, Separable, K>
+        <<<blocks, few_shape::threads, shape.bytes<A, kernel_mask>(Separable), on.stream>>>(task, values, shape);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-// `values`: the mask in device memory, or nullptr if it is a kernel parameter.
-template <class Shape, class A, class Task>
-void launch_tile(const gpu& on, const Task& task, const A* mask, const A* values, std::int64_t kx, std::int64_t ky,
+template <class Shape, class A, class Task, class Mask>
+void launch_tile(const gpu& on, const Task& task, const Mask& mask, std::int64_t kx, std::int64_t ky,
                  const char* call) {
-    mask_parameter<A, parameter_mask_v<A>> parameter;
-    if (values == nullptr) {
-        std::copy(mask, mask + kx * ky, parameter.value);
-    }
     const auto part = [](std::int64_t k, std::int64_t most) {
         const std::int64_t parts = (k + most - 1) / most;
         return static_cast<int>((k + parts - 1) / parts);
@@ -228,19 +223,15 @@ void launch_tile(const gpu& on, const Task& task, const A* mask, const A* values
     grid.tiles_x = static_cast<unsigned>(tiles_x);
     grid.tiles_y = rows;
     static_assert(Shape::bytes(Shape::most_x, Shape::most_y) <= 48 * 1024);
-    convolve_tile<Shape, Task, A>
-        <<<blocks, Shape::threads, Shape::bytes(grid.part_x, grid.part_y), on.stream>>>(task, grid, values, parameter);
+    convolve_tile<Shape, Task, A, Mask>
+        <<<blocks, Shape::threads, Shape::bytes(grid.part_x, grid.part_y), on.stream>>>(task, grid, mask);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-template <int Run, class A, class Task, class Policy>
-void launch_line(const gpu& on, const Policy&, const Task& task, const A* mask, const A* values, std::int64_t k) {
+template <int Run, class A, class Task, class Policy, class Mask>
+void launch_line(const gpu& on, const Policy&, const Task& task, const Mask& mask, std::int64_t k) {
     using shape = lines<kernels_of<Policy>, A, Run>;
-    mask_parameter<A, parameter_mask_v<A>> parameter;
-    if (values == nullptr) {
-        std::copy(mask, mask + k, parameter.value);
-    }
-    constexpr auto kernel = &convolve_line<shape, Task, A>;
+    constexpr auto kernel = &convolve_line<shape, Task, A, Mask>;
     line_plan plan;
     plan.skipped = slide_shift(task, 0);
     plan.length = k + plan.skipped;
@@ -253,26 +244,20 @@ void launch_line(const gpu& on, const Policy&, const Task& task, const A* mask, 
     const std::int64_t fitting =
         properties_of<kernel>({static_cast<unsigned>(shape::threads), shape::bytes(64)}).resident_blocks;
     kernel<<<static_cast<unsigned>(std::min(plan.tiles, fitting)), shape::threads, shape::bytes(plan.part),
-             on.stream>>>(task, plan, values, parameter);
+             on.stream>>>(task, plan, mask);
     WARPFOLD_CHECK_CUDA(cudaGetLastError());
 }
 
-template <class A>
-void put_mask(const gpu& on, A* to, const A* mask, std::int64_t n) {
-    constexpr std::int64_t most = parameter_mask_v<A>;
-    for (std::int64_t k = 0; k < n; k += most) {
-        const int part = static_cast<int>(std::min(most, n - k));
-        mask_parameter<A, parameter_mask_v<A>> values;
-        std::copy(mask + k, mask + k + part, values.value);
-        convolve_put<<<1, 256, 0, on.stream>>>(to + k, part, values);
-        WARPFOLD_CHECK_CUDA(cudaGetLastError());
+// After kernels that leave that to it; see leave_out_ghosts().
+template <class Task, class Mask>
+void launch_without_ghosts(const gpu& on, const Task& task, const Mask& mask, std::int64_t kx, std::int64_t ky) {
+    if constexpr (!std::is_pointer_v<Mask>) {
+        if (task.outside == border::zero) {
+            const auto blocks = static_cast<unsigned>(device_attribute<cudaDevAttrMultiProcessorCount>());
+            convolve_without_ghosts<<<blocks, 256, 0, on.stream>>>(task, mask, kx, ky);
+            WARPFOLD_CHECK_CUDA(cudaGetLastError());
+        }
     }
-}
-
-// Bytes of a mask in the call's memory.
-template <class A>
-std::size_t mask_bytes(std::int64_t n) {
-    return n <= parameter_mask_v<A> ? 0 : (static_cast<std::size_t>(n) * sizeof(A) + 255) / 256 * 256;
 }
 
 template <class T, class O>
@@ -310,8 +295,9 @@ counted_task<A, O, I, false> columns_of_separable(const counted_task<T, O, I, fa
 
 template <gpu_target On>
 struct convolve_engine<On> {
-    template <class A, class Task>
-    static void direct(const On& on, const Task& task, const A* mask, std::int64_t kx, std::int64_t ky,
+    // `mask`: values in host memory, or a mask_in_memory.
+    template <class A, class Task, class Mask>
+    static void direct(const On& on, const Task& task, const Mask& mask, std::int64_t kx, std::int64_t ky,
                        const char* call) {
         const call_device scope;
         const auto policy = policy_of<tuning::convolve_policy<>>(on);
@@ -320,79 +306,75 @@ struct convolve_engine<On> {
             return;
         }
         if (few_results(policy, task, kx * ky, kx, ky)) {
-            if (kx != ky || !with_size(few_sizes{}, kx, [&](auto k) { launch_few<false, k>(on, task, mask, k, k); })) {
-                launch_few<false, 0>(on, task, mask, kx, ky);
+            if constexpr (std::is_pointer_v<Mask>) {
+                if (kx == ky &&
+                    with_size(few_sizes{}, kx, [&](auto k) { launch_few<false, k, A>(on, task, mask, k, k); })) {
+                    return;
+                }
             }
-            return;
+            return launch_few<false, 0, A>(on, task, mask, kx, ky);
         }
         if (kx == ky && may_slide(task, kx) && with_size(square_sizes{}, kx, [&](auto k) {
                 launch_slide<A, k, k, sliding::whole>(on, policy, task, mask);
             })) {
-            return;
+            return launch_without_ghosts(on, task, mask, kx, ky);
         }
         if constexpr (std::is_same_v<typename Task::result, A>) {
             if (ky > 7 && may_slide(task, std::max(kx, ky)) &&
                 with_size(wide_sizes{}, kx, [&](auto k) { launch_parts<A, k>(on, policy, task, mask, ky); })) {
-                return;
+                return launch_without_ghosts(on, task, mask, kx, ky);
             }
         }
-        const call_memory memory(on, 0, mask_bytes<A>(kx * ky), call);
-        A* const values = static_cast<A*>(memory.data());
-        if (values != nullptr) {
-            put_mask(on, values, mask, kx * ky);
-        }
-        if (line) {
-            if (sizeof(A) == 8 || kx <= policy.long_line_eight_results_max_mask) {
-                launch_line<8>(on, policy, task, mask, values, kx);
-            } else if constexpr (sizeof(A) == 4) {
-                launch_line<16>(on, policy, task, mask, values, kx);
-            }
-        } else {
-            launch_tile<image_tile<A>>(on, task, mask, values, kx, ky, call);
+        const call_memory memory(on, 0, room_of(mask, kx * ky), call);
+        const auto& values = placed(on, mask, kx * ky, memory.data());
+        if (!line) {
+            launch_tile<image_tile<A>, A>(on, task, values, kx, ky, call);
+            launch_without_ghosts(on, task, mask, kx, ky);
+        } else if (sizeof(A) == 8 || kx <= policy.long_line_eight_results_max_mask) {
+            launch_line<8, A>(on, policy, task, values, kx);
+        } else if constexpr (sizeof(A) == 4) {
+            launch_line<16, A>(on, policy, task, values, kx);
         }
     }
 
-    template <class A, class Task>
-    static void separable(const On& on, const Task& task, const A* across, std::int64_t kx, const A* down,
+    template <class A, class Task, class Mask>
+    static void separable(const On& on, const Task& task, const Mask& across, std::int64_t kx, const Mask& down,
                           std::int64_t ky, const char* call) {
         const call_device scope;
         const auto policy = policy_of<tuning::convolve_policy<>>(on);
-        if (few_results(policy, task, kx + ky, kx, ky)) {
-            A both[few_shape::most_values];
-            std::copy(across, across + kx, both);
-            std::copy(down, down + ky, both + kx);
-            launch_few<true, 0>(on, task, both, kx, ky);
-            return;
-        }
-        if (kx == ky && may_slide(task, kx) && with_size(separable_sizes{}, kx, [&](auto k) {
-                A both[2 * k];
-                std::copy(across, across + k, both);
-                std::copy(down, down + k, both + k);
-                launch_slide<A, k, k, sliding::separable>(on, policy, task, both);
-            })) {
-            return;
+        const bool is_few = few_results(policy, task, kx + ky, kx, ky);
+        if constexpr (!std::is_pointer_v<Mask>) {
+            if (is_few) {
+                return launch_few<true, 0, A>(on, task, masks_in_memory{across, down, static_cast<int>(kx)}, kx, ky);
+            }
+        } else {
+            const auto both = [&](A* to) -> const A* {
+                std::copy(down, down + ky, std::copy(across, across + kx, to));
+                return to;
+            };
+            A values[few_shape::most_values];
+            if (is_few) {
+                return launch_few<true, 0, A>(on, task, both(values), kx, ky);
+            }
+            if (kx == ky && may_slide(task, kx) && with_size(separable_sizes{}, kx, [&](auto k) {
+                    launch_slide<A, k, k, sliding::separable>(on, policy, task, both(values));
+                })) {
+                return;
+            }
         }
         // Rows first, into the call's memory; then columns.
         const std::size_t sums = static_cast<std::size_t>(task.out_width) * static_cast<std::size_t>(task.height) *
                                  static_cast<std::size_t>(task.count) * sizeof(A);
-        const call_memory memory(on, 0, mask_bytes<A>(kx) + mask_bytes<A>(ky) + sums, call);
-        unsigned char* at = static_cast<unsigned char*>(memory.data());
-        const auto take = [&](const A* mask, std::int64_t k) -> const A* {
-            if (mask_bytes<A>(k) == 0) {
-                return nullptr;
-            }
-            A* const to = reinterpret_cast<A*>(at);
-            at += mask_bytes<A>(k);
-            put_mask(on, to, mask, k);
-            return to;
-        };
-        const A* const x = take(across, kx);
-        const A* const y = take(down, ky);
-        A* const rows = reinterpret_cast<A*>(at);
+        const std::size_t room_x = room_of(across, kx), room_y = room_of(down, ky);
+        const call_memory memory(on, 0, room_x + room_y + sums, call);
+        auto* const room = static_cast<unsigned char*>(memory.data());
+        const auto& x = placed(on, across, kx, room);
+        const auto& y = placed(on, down, ky, room + room_x);
+        A* const rows = reinterpret_cast<A*>(room + room_x + room_y);
         const auto first = rows_of_separable(task, rows);
         const auto second = columns_of_separable(task, rows);
-        launch_tile<image_tile<A>>(on, first, across, x, kx, 1, call);
-        launch_tile<image_tile<A>>(on, second, down, y, 1, ky, call);
+        launch_tile<image_tile<A>, A>(on, first, x, kx, 1, call);
+        launch_tile<image_tile<A>, A>(on, second, y, 1, ky, call);
     }
 };
 

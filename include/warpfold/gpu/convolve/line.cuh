@@ -3,12 +3,9 @@
 // samples and run mask values in registers.
 #pragma once
 
-#include "warpfold/gpu/convolve/samples.cuh"
+#include "warpfold/gpu/convolve/mask.cuh"
 
 namespace warpfold::detail {
-
-template <class A>
-inline constexpr int parameter_mask_v = 3872 / sizeof(A); // mask values of a kernel parameter: 31 x 31 floats
 
 template <class A, int Threads, int Run>
 struct line_shape {
@@ -116,21 +113,19 @@ __device__ void fill_line(A* tile, const convolve_task<T, O>& task, const line_p
     }
 }
 
-template <class Shape, class A>
-__device__ void fill_mask(A* mask, const line_plan& plan, std::int64_t begin, const A* values,
-                          const mask_parameter<A, parameter_mask_v<A>>& parameter) {
+template <class Shape, class A, class Mask>
+__device__ void fill_mask(A* mask, const line_plan& plan, std::int64_t begin, const Mask& values) {
     const int to = static_cast<int>(min(std::int64_t{plan.part}, plan.length - begin));
     for (int k = (begin == 0 ? plan.skipped : 0) + static_cast<int>(threadIdx.x); k < to; k += Shape::threads) {
-        const std::int64_t at = begin + k - plan.skipped;
-        mask[k] = values != nullptr ? __ldg(values + at) : parameter.value[at];
+        mask[k] = values[begin + k - plan.skipped];
     }
 }
 
 // A block computes every gridDim.x-th tile of results. The next tile is copied meanwhile.
-template <class Shape, class Task, class A>
+template <class Shape, class Task, class A, class Mask>
 __global__ void __launch_bounds__(Shape::threads)
-    convolve_line(const __grid_constant__ Task given, const __grid_constant__ line_plan plan, const A* values,
-                  const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
+    convolve_line(const __grid_constant__ Task given, const __grid_constant__ line_plan plan,
+                  const __grid_constant__ Mask values) {
     const typename Task::sized task(given);
     if (Task::counted && !has_results(task)) {
         return;
@@ -144,7 +139,7 @@ __global__ void __launch_bounds__(Shape::threads)
     int now = 0;
     fill_line<Shape>(tiles, task, plan, blockIdx.x * std::int64_t{Shape::results}, 0);
     commit_copies();
-    fill_mask<Shape>(masks, plan, 0, values, parameter);
+    fill_mask<Shape>(masks, plan, 0, values);
     for (std::int64_t tile = blockIdx.x; tile < plan.tiles; tile += gridDim.x) {
         A sum[Shape::run] = {};
         for (std::int64_t begin = 0; begin < plan.length; begin += plan.part) {
@@ -153,7 +148,7 @@ __global__ void __launch_bounds__(Shape::threads)
             if (next < plan.tiles) {
                 fill_line<Shape>(tiles + (1 - now) * tile_size, task, plan, next * Shape::results, next_begin);
                 if (!whole) {
-                    fill_mask<Shape>(masks + (1 - now) * mask_size, plan, next_begin, values, parameter);
+                    fill_mask<Shape>(masks + (1 - now) * mask_size, plan, next_begin, values);
                 }
             }
             commit_copies();
@@ -194,6 +189,7 @@ __global__ void __launch_bounds__(Shape::threads)
                 A part[4];
                 Shape::fetch(part, done + Shape::place(group));
                 store_four(task.out + x, part, 0, task.out_width - x, plan.aligned);
+                leave_out_ghosts(task, values, plan.length - plan.skipped, 1, 0, x, 0, 4);
             }
         }
         __syncthreads();

@@ -12,12 +12,6 @@
 
 namespace warpfold::detail {
 
-// A mask as a kernel parameter. A value at a constant index is an operand in the constant bank.
-template <class A, int N>
-struct mask_parameter {
-    A value[N];
-};
-
 // The largest power of two up to 16 that divides `bytes`.
 constexpr std::size_t alignment_of(std::size_t bytes) {
     return (bytes & (~bytes + 1)) < 16 ? bytes & (~bytes + 1) : 16;

@@ -5,16 +5,15 @@
 // and writes another. Neighbours share samples through the L1 cache.
 #pragma once
 
-#include "warpfold/gpu/convolve/samples.cuh"
+#include "warpfold/gpu/convolve/mask.cuh"
 #include "warpfold/tuning/convolve.hpp"
 
 namespace warpfold::detail {
 
 // One dimension: a thread has a few groups of four results.
-template <class Kernels, class Task, class A, int K>
+template <class Kernels, class Task, class A, class Mask, int K>
 __global__ void __launch_bounds__(Kernels::value.line_block_threads)
-    convolve_run(const __grid_constant__ Task given, const __grid_constant__ mask_parameter<A, K> mask, int shift,
-                 bool aligned) {
+    convolve_run(const __grid_constant__ Task given, const __grid_constant__ Mask given_mask, int shift, bool aligned) {
     using T = typename Task::sample;
     const typename Task::sized task(given);
     if (Task::counted && !has_results(task)) {
@@ -44,6 +43,7 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
             }
         }
     }
+    const auto& mask = in_registers<K>(given_mask);
 #pragma unroll
     for (int v = 0; v < vectors; ++v) {
         const std::int64_t x = block + 4 * (v * threads + static_cast<int>(threadIdx.x));
@@ -58,15 +58,16 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
         }
         if (x < task.out_width) {
             store_four<true>(task.out + x, sum, -x, task.out_width - x, aligned);
+            leave_out_ghosts(task, given_mask, K, 1, 0, x, 0, 4);
         }
     }
 }
 
 // Samples of 8 and 16 bits: a thread has `Per` results, 16 bytes if samples and results have one size. Samples beside
 // its own are read four at a time.
-template <class Kernels, class Task, class A, int K, int Per>
+template <class Kernels, class Task, class A, class Mask, int K, int Per>
 __global__ void __launch_bounds__(Kernels::value.line_block_threads)
-    convolve_run_small(const __grid_constant__ Task given, const __grid_constant__ mask_parameter<A, K> mask, int shift,
+    convolve_run_small(const __grid_constant__ Task given, const __grid_constant__ Mask given_mask, int shift,
                        result_alignment how) {
     using T = typename Task::sample;
     const typename Task::sized task(given);
@@ -100,6 +101,7 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
     }
     A sample[Per - 1 + K];
     numbers_of<4 * before - K / 2>(sample, group);
+    const auto& mask = in_registers<K>(given_mask);
     A sum[Per] = {};
 #pragma unroll
     for (int i = 0; i < K; ++i) {
@@ -109,6 +111,7 @@ __global__ void __launch_bounds__(Kernels::value.line_block_threads)
         }
     }
     store_results(task.out + x, sum, -x, task.out_width - x, how);
+    leave_out_ghosts(task, given_mask, K, 1, 0, x, 0, Per);
 }
 
 // The strips of an image. The first `shift` columns do not exist.
@@ -244,11 +247,9 @@ __device__ void slide_separable(A (&sum)[KY][Cols], const W& mask, const A (&sam
     }
 }
 
-template <class Kernels, class Task, class A, int KX, int KY, sliding How, int Cols>
+template <class Kernels, class Task, class A, class Mask, int KX, int KY, sliding How, int Cols>
 __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
-    convolve_slide(const __grid_constant__ Task given,
-                   const __grid_constant__ mask_parameter<A, How == sliding::separable ? KX + KY : KX * KY> mask,
-                   slide_shape shape) {
+    convolve_slide(const __grid_constant__ Task given, const __grid_constant__ Mask given_mask, slide_shape shape) {
     using T = typename Task::sample;
     using O = typename Task::result;
     const typename Task::sized task(given);
@@ -262,6 +263,12 @@ __global__ void __launch_bounds__(Kernels::value.slide_block_threads)
     __shared__ group_of<T, Cols> rings[threads / 32][stages * rows_of_warp::width];
     static_assert(sizeof(table) + sizeof(rings) <= 48 * 1024,
                   "convolve_kernels: slide_block_threads and slide_stages take more than 48 KiB of shared memory");
+    __shared__ __align__(16) A mask_room[Mask::in_memory ? KX * KY : 1];
+    const auto& mask = in_shared_memory(given_mask, mask_room, How == sliding::part ? KX * shape.mask_rows : KX * KY);
+    if constexpr (Mask::in_memory) {
+        static_assert(How != sliding::separable);
+        __syncthreads();
+    }
     const int block = static_cast<int>(blockIdx.x * Cols * blockDim.x) - shape.shift;
     const int left = block - static_cast<int>(task.lead_x) - w::before; // column of the block's first group
     const int columns = Cols * (static_cast<int>(blockDim.x) - 1 + w::groups);

@@ -3,7 +3,7 @@
 // one result: latency counts, not throughput.
 #pragma once
 
-#include "warpfold/gpu/convolve/samples.cuh"
+#include "warpfold/gpu/convolve/mask.cuh"
 
 namespace warpfold::detail {
 
@@ -15,17 +15,22 @@ struct few_shape {
     unsigned tiles_x, tiles_y;
 
     static constexpr int values_of(int k) { return k == 0 ? most_values : k * k; }
-    template <class A>
+    [[nodiscard]] WARPFOLD_HD int mask_values(bool separable) const { return separable ? kx + ky : kx * ky; }
+    // Of samples, and of sums of rows.
+    [[nodiscard]] WARPFOLD_HD int tile_values(bool separable) const {
+        return (width + kx - 1 + (separable ? width : 0)) * (height + ky - 1);
+    }
+    template <class A, class Mask>
     [[nodiscard]] std::size_t bytes(bool separable) const {
-        return sizeof(A) * static_cast<std::size_t>((width + kx - 1 + (separable ? width : 0)) * (height + ky - 1));
+        return sizeof(A) *
+               static_cast<std::size_t>(tile_values(separable) + (Mask::in_memory ? mask_values(separable) : 0));
     }
 };
 
 // Masks of K by K values; K == 0: any size.
-template <class Task, class A, bool Separable, int K>
+template <class Task, class A, class Mask, bool Separable, int K>
 __global__ void __launch_bounds__(few_shape::threads)
-    convolve_few(const __grid_constant__ Task given,
-                 const __grid_constant__ mask_parameter<A, few_shape::values_of(K)> mask, const few_shape shape) {
+    convolve_few(const __grid_constant__ Task given, const __grid_constant__ Mask given_mask, const few_shape shape) {
     using T = typename Task::sample;
     using O = typename Task::result;
     const typename Task::sized task(given);
@@ -44,6 +49,7 @@ __global__ void __launch_bounds__(few_shape::threads)
     const int left = x0 - static_cast<int>(task.lead_x), top = y0 - static_cast<int>(task.lead_y);
     const int width = static_cast<int>(task.width), height = static_cast<int>(task.height);
 
+    const auto& mask = in_shared_memory(given_mask, tile + shape.tile_values(Separable), shape.mask_values(Separable));
     const T* const image = task.in + number * task.distance;
 #pragma unroll 4
     for (int r = ty; r < rows; r += few_shape::height) {
@@ -105,6 +111,9 @@ __global__ void __launch_bounds__(few_shape::threads)
     }
     if (x0 + tx < task.out_width && y0 + ty < task.out_height) {
         task.out[number * task.out_distance + (y0 + ty) * task.out_pitch + x0 + tx] = sample_of<O>(sum);
+        if constexpr (!Separable) {
+            leave_out_ghosts(task, given_mask, kx, ky, number, x0 + tx, y0 + ty, 1);
+        }
     }
 }
 

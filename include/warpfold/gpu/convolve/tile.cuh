@@ -105,8 +105,7 @@ __device__ void add_rows(A (&sum)[Shape::rows][Shape::cols], A (&held)[Shape::ro
     }
 }
 
-// Parts of the mask are at most part_x by part_y. `values` is the mask in device memory, or nullptr if it is the
-// parameter.
+// Parts of the mask are at most part_x by part_y.
 struct tile_grid {
     unsigned tiles_x, tiles_y;
     int part_x, part_y;
@@ -114,10 +113,10 @@ struct tile_grid {
     bool aligned;
 };
 
-template <class Shape, class Task, class A>
+template <class Shape, class Task, class A, class Mask>
 __global__ void __launch_bounds__(Shape::threads)
-    convolve_tile(const __grid_constant__ Task given, const __grid_constant__ tile_grid grid, const A* values,
-                  const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> parameter) {
+    convolve_tile(const __grid_constant__ Task given, const __grid_constant__ tile_grid grid,
+                  const __grid_constant__ Mask values) {
     using T = typename Task::sample;
     using O = typename Task::result;
     const typename Task::sized task(given);
@@ -147,7 +146,7 @@ __global__ void __launch_bounds__(Shape::threads)
                              Shape::width + kx - 1, Shape::height + ky - 1, pitch);
             for (int k = thread; k < kx * ky; k += Shape::threads) {
                 const std::int64_t at = (part_y + k / kx) * grid.mask_x + part_x + k % kx;
-                mask[k / kx * mask_pitch + k % kx] = values != nullptr ? __ldg(values + at) : parameter.value[at];
+                mask[k / kx * mask_pitch + k % kx] = values[at];
             }
             __syncthreads();
             for (int t0 = 0; t0 < kx; t0 += Shape::taps) {
@@ -177,14 +176,6 @@ __global__ void __launch_bounds__(Shape::threads)
                 store_four(out + (y0 + line + r) * task.out_pitch + x, sums, 0, task.out_width - x, grid.aligned);
             }
         }
-    }
-}
-
-// Copies a part of a mask from a kernel parameter to device memory.
-template <class A>
-__global__ void convolve_put(A* to, int n, const __grid_constant__ mask_parameter<A, parameter_mask_v<A>> part) {
-    for (int k = static_cast<int>(threadIdx.x); k < n; k += static_cast<int>(blockDim.x)) {
-        to[k] = part.value[k];
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The extension module warpfold._gpu: ../calls.hpp for Python. Calls take arrays of the class Elements, and compute on the
-// device and stream of the first one; masks of convolutions come as for _core. Calls enqueue and return; to_host() waits.
+// device and stream of the first one; masks of convolutions come so, too, or as for _core. Calls enqueue and return; to_host() waits.
 // Every call releases the interpreter's lock. A CUDA error is a RuntimeError.
 #include <cstdint>
 #include <exception>
@@ -216,13 +216,42 @@ void define_bins(nb::module_& m) {
         nb::arg("samples"), nb::arg("edges"), nb::arg("out"));
 }
 
-void define_filters(nb::module_& m) {
+wg::filter_mask mask_of(const array& of) { return {of, false}; }
+wg::filter_mask mask_of(const device_array& of) { return {of.of, true}; }
+
+// For masks in host memory, and for those in device memory.
+template <class Mask>
+void define_filters_by(nb::module_& m) {
     m.def(
         "correlate",
-        [](const device_array& in, const array& mask, int which, const device_array& out) {
-            wg::run(in.at, [&](const warpfold::gpu& on) { wg::correlate(on, in.of, mask, which, out.of); });
+        [](const device_array& in, const Mask& mask, int which, const device_array& out) {
+            wg::run(in.at, [&](const warpfold::gpu& on) { wg::correlate(on, in.of, mask_of(mask), which, out.of); });
         },
         nb::arg("a"), nb::arg("mask"), nb::arg("which"), nb::arg("out"));
+    m.def(
+        "correlate_images",
+        [](const device_array& in, const Mask& mask, int which, int outside, std::int64_t lead_y, std::int64_t lead_x,
+           const device_array& out) {
+            wg::run(in.at, [&](const warpfold::gpu& on) {
+                wg::correlate_images(on, in.of, mask_of(mask), which, outside, {lead_y, lead_x}, out.of);
+            });
+        },
+        nb::arg("a"), nb::arg("mask"), nb::arg("which"), nb::arg("outside"), nb::arg("lead_y"), nb::arg("lead_x"),
+        nb::arg("out"));
+    m.def(
+        "correlate_separable",
+        [](const device_array& in, const Mask& across, const Mask& down, int which, int outside,
+           const device_array& out) {
+            wg::run(in.at, [&](const warpfold::gpu& on) {
+                wg::correlate_separable(on, in.of, mask_of(across), mask_of(down), which, outside, out.of);
+            });
+        },
+        nb::arg("a"), nb::arg("across"), nb::arg("down"), nb::arg("which"), nb::arg("outside"), nb::arg("out"));
+}
+
+void define_filters(nb::module_& m) {
+    define_filters_by<array>(m);
+    define_filters_by<device_array>(m);
     m.def(
         "correlate_products",
         [](int fold, const device_array& in, const device_array& mask, std::int64_t lead, const device_array& out) {
@@ -231,16 +260,6 @@ void define_filters(nb::module_& m) {
             });
         },
         nb::arg("fold"), nb::arg("a"), nb::arg("mask"), nb::arg("lead"), nb::arg("out"));
-    m.def(
-        "correlate_images",
-        [](const device_array& in, const array& mask, int which, int outside, std::int64_t lead_y, std::int64_t lead_x,
-           const device_array& out) {
-            wg::run(in.at, [&](const warpfold::gpu& on) {
-                wg::correlate_images(on, in.of, mask, which, outside, {lead_y, lead_x}, out.of);
-            });
-        },
-        nb::arg("a"), nb::arg("mask"), nb::arg("which"), nb::arg("outside"), nb::arg("lead_y"), nb::arg("lead_x"),
-        nb::arg("out"));
     m.def(
         "correlate_image_products",
         [](int fold, const device_array& in, const device_array& mask, std::int64_t lead_y, std::int64_t lead_x,
@@ -256,15 +275,6 @@ void define_filters(nb::module_& m) {
             wg::run(in.at, [&](const warpfold::gpu& on) { wg::correlate_channels(on, in.of, masks.of, out.of); });
         },
         nb::arg("a"), nb::arg("masks"), nb::arg("out"));
-    m.def(
-        "correlate_separable",
-        [](const device_array& in, const array& across, const array& down, int which, int outside,
-           const device_array& out) {
-            wg::run(in.at, [&](const warpfold::gpu& on) {
-                wg::correlate_separable(on, in.of, across, down, which, outside, out.of);
-            });
-        },
-        nb::arg("a"), nb::arg("across"), nb::arg("down"), nb::arg("which"), nb::arg("outside"), nb::arg("out"));
 }
 
 } // namespace

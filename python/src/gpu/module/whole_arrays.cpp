@@ -3,15 +3,20 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "python/src/elements.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/module/package.hpp"
-#include "python/src/gpu/send.hpp"
+#include "python/src/gpu/module/page_locked.hpp"
 #include "python/src/whole_functions.hpp"
+#include "warpfold/convolve.hpp"
 
 namespace warpfold::python::on_gpu {
 
@@ -76,6 +81,44 @@ private:
     const package* package_;
 };
 
+// The same elements in the opposite order along all axes.
+array turned(const array& of) {
+    numbers strides = of.strides;
+    std::int64_t last = 0; // of the first element, in bytes
+    for (std::size_t d = 0; d < strides.size(); ++d) {
+        last += (of.shape[d] - 1) * strides[d];
+        strides[d] = -strides[d];
+    }
+    return {of.data + last, of.type, of.shape, std::move(strides)};
+}
+
+// The edges of numpy.linspace(first, last, bins + 1), operation by operation. None if they are not finite, or two are equal.
+template <class E>
+std::vector<E> equal_edges(E first, E last, std::uint64_t bins) {
+    if (first == last) {
+        first -= E(0.5);
+        last += E(0.5);
+    }
+    const E width = last - first, number = static_cast<E>(bins), step = width / number;
+    std::vector<E> edges(bins + 1);
+    bool increase = std::isfinite(first) && std::isfinite(last);
+    for (std::uint64_t k = 0; k <= bins; ++k) {
+        const E at = step != 0 ? static_cast<E>(k) * step : static_cast<E>(k) / number * width;
+        edges[k] = k == bins ? last : at + first;
+        increase = increase && (k == 0 || edges[k - 1] < edges[k]);
+    }
+    return increase ? edges : std::vector<E>{};
+}
+
+bool has_finite_elements(const array& of) {
+    for (std::uint64_t k = 0; k < of.size(); ++k) {
+        if (!std::isfinite(load_as<double>(of.type, of.data + of.at.offset(k)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 class whole_arrays {
 public:
     explicit whole_arrays(nb::object package) : engine_(std::move(package)), functions_(engine_) {}
@@ -101,18 +144,148 @@ public:
         if (!in) {
             return nb::none();
         }
-        auto counts = engine_.make({static_cast<std::int64_t>(compared.size()) - 1}, element::int64, *in);
-        auto bounds = engine_.make(edges.shape, edges.type, *in);
+        return counted(*in, compared, edges);
+    }
+
+    // Counts of all samples in bins of equal width, and the edges. Waits for the extremes. None for what is an error, too.
+    [[nodiscard]] nb::object histogram_of_all(nb::handle x, std::uint64_t bins) const {
+        const std::optional<device_array> in = read(x);
+        if (!in || in->of.size() == 0 || in->of.type == element::boolean || in->of.type == element::float16) {
+            return nb::none();
+        }
+        return in->of.type == element::float32 ? histogram_with<float>(*in, bins) : histogram_with<double>(*in, bins);
+    }
+
+    // At least `least` counts. Waits for the extremes, unless no element can be as large. None for what is an error, too.
+    [[nodiscard]] nb::object bincount(nb::handle x, std::int64_t least) const {
+        const std::optional<device_array> in = read(x);
+        if (!in || in->of.size() == 0 || in->of.shape.size() != 1 || in->of.type >= element::uint64) {
+            return nb::none();
+        }
+        const element type = in->of.type;
+        const bool is_known =
+            (type == element::boolean && least > 1) || (type >= element::uint8 && least >> (8 * size_of(type)) != 0);
+        const auto [smallest, largest] =
+            is_known ? std::pair<std::int64_t, std::int64_t>() : extremes_of<std::int64_t>(*in);
+        if (smallest < 0 || largest >= most_bincounts) {
+            return nb::none();
+        }
+        auto counts = engine_.make({std::max(least, largest + 1)}, element::int64, *in);
+        run(in->at, [&](const gpu& on) { count_values(on, in->of, nullptr, counts.second.of); });
+        return counts.first;
+    }
+
+    // convolve() and correlate() of lines, convolve2d() and correlate2d() of images: of one floating-point type, without gaps, where the
+    // arrays do not change places. A mask of the host is finite.
+    [[nodiscard]] nb::object filter(nb::handle x, nb::handle by, int axes, int which, bool correlates) const {
+        const std::optional<device_array> in = read_filtered(x), there = in ? read(by) : std::nullopt;
+        const std::optional<array> here = in && !there ? array_of(by) : std::nullopt;
+        if (!in || (!there && !here) || (there && there->at != in->at)) {
+            return nb::none();
+        }
+        const array& given = there ? there->of : *here;
+        const auto rank = static_cast<std::size_t>(axes);
+        if (in->of.shape.size() != rank || given.shape.size() != rank || given.type != in->of.type ||
+            given.size() == 0 || !is_plain(given) || (here && !has_finite_elements(given))) {
+            return nb::none();
+        }
+        numbers shape = in->of.shape, lead(2);
+        for (std::size_t d = 0; d < rank; ++d) {
+            const std::int64_t k = given.shape[d];
+            if (k > shape[d] && (axes == 1 || static_cast<outputs>(which) == outputs::valid)) {
+                return nb::none();
+            }
+            shape[d] = static_cast<std::int64_t>(convolve_outputs(
+                static_cast<std::uint64_t>(shape[d]), static_cast<std::uint64_t>(k), static_cast<outputs>(which)));
+            // The middle of an even mask of correlate2d() is one element earlier, as in SciPy.
+            const bool is_earlier = axes == 2 && correlates && static_cast<outputs>(which) == outputs::same;
+            lead[2 - rank + d] =
+                is_earlier ? (k - 1) / 2 : detail::lead_of(static_cast<std::uint64_t>(k), static_cast<outputs>(which));
+        }
+        const array mask = correlates ? given : turned(given);
+        auto made = engine_.make(std::move(shape), in->of.type, *in);
         run(in->at, [&](const gpu& on) {
-            on_gpu::histogram(on, in->of, compared, nullptr, counts.second.of);
-            send(on, edges.data, edges.size() * static_cast<std::size_t>(size_of(edges.type)), bounds.second.of.data);
+            correlate_images(on, in->of, {mask, there.has_value()}, which, 0, {lead[0], lead[1]}, made.second.of);
         });
-        return nb::make_tuple(counts.first, bounds.first);
+        return made.first;
+    }
+
+    // Images and masks of four axes, without gaps, both float32 or float64.
+    [[nodiscard]] nb::object channels(nb::handle x, nb::handle masks) const {
+        const std::optional<device_array> in = read_filtered(x), by = in ? read_filtered(masks) : std::nullopt;
+        if (!by || in->of.type == element::float16 || by->of.type != in->of.type || by->at != in->at) {
+            return nb::none();
+        }
+        const numbers &images = in->of.shape, &given = by->of.shape;
+        if (images.size() != 4 || given.size() != 4 || images[1] != given[1] || images[2] < given[2] ||
+            images[3] < given[3]) {
+            return nb::none();
+        }
+        auto made =
+            engine_.make({images[0], given[0], images[2] - given[2] + 1, images[3] - given[3] + 1}, in->of.type, *in);
+        run(in->at, [&](const gpu& on) { correlate_channels(on, in->of, by->of, made.second.of); });
+        return made.first;
+    }
+
+    // Images without gaps, of a floating-point type, correlated with masks of the host, of their type.
+    [[nodiscard]] nb::object separable(nb::handle x, const array& across, const array& down, int outside) const {
+        const std::optional<device_array> in = read_filtered(x);
+        if (!in || in->of.shape.size() < 2 || across.type != in->of.type) {
+            return nb::none();
+        }
+        auto made = engine_.make(in->of.shape, in->of.type, *in);
+        run(in->at, [&](const gpu& on) {
+            correlate_separable(on, in->of, {across, false}, {down, false}, 0, outside, made.second.of);
+        });
+        return made.first;
     }
 
 private:
+    static constexpr std::int64_t most_bincounts = std::int64_t{1} << 30;
+
+    [[nodiscard]] nb::object counted(const device_array& in, const array& compared, const array& edges) const {
+        auto counts = engine_.make({static_cast<std::int64_t>(compared.size()) - 1}, element::int64, in);
+        auto bounds = engine_.make(edges.shape, edges.type, in);
+        run(in.at, [&](const gpu& on) {
+            histogram_and_edges(on, in.of, compared, edges, counts.second.of, bounds.second.of);
+        });
+        return nb::make_tuple(counts.first, bounds.first);
+    }
+    // The smallest and the largest element, as A. Waits.
+    template <class A>
+    static std::pair<A, A> extremes_of(const device_array& in) {
+        const page_locked room;
+        const element type = in.of.type;
+        const array low(room.data(), type, {}, {}), high(room.data() + page_locked::bytes / 2, type, {}, {});
+        run(in.at, [&](const gpu& on) {
+            min_max(on, fold_type(type), in.of, in.of.size(), low, high);
+            WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+        });
+        return {load_as<A>(type, low.data), load_as<A>(type, high.data)};
+    }
+    // Edges are of E.
+    template <class E>
+    [[nodiscard]] nb::object histogram_with(const device_array& in, std::uint64_t bins) const {
+        const auto [least, most] = extremes_of<E>(in);
+        std::vector<E> edges = equal_edges(least, most, bins);
+        if (edges.empty()) {
+            return nb::none();
+        }
+        std::vector<double> compared(edges.begin(), edges.end());
+        const auto described = [&](auto& of, element type) {
+            return array(reinterpret_cast<char*>(of.data()), type, {static_cast<std::int64_t>(of.size())},
+                         {size_of(type)});
+        };
+        return counted(in, described(compared, element::float64),
+                       described(edges, sizeof(E) == 4 ? element::float32 : element::float64));
+    }
     [[nodiscard]] std::optional<device_array> read(nb::handle x) const {
         return engine_.of().has(x) ? engine_.read(x) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<device_array> read_filtered(nb::handle x) const {
+        std::optional<device_array> found = read(x);
+        const bool fits = found && found->of.type >= element::float16 && found->of.size() != 0 && is_plain(found->of);
+        return fits ? std::move(found) : std::nullopt;
     }
 
     package_engine engine_;
@@ -126,6 +299,13 @@ void define_whole_arrays(nb::module_& m) {
         .def(nb::init<nb::object>(), nb::arg("package"))
         .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none())
         .def("ranks", &whole_arrays::ranks, nb::arg("array"), nb::arg("edges"), nb::arg("less"))
+        .def("filter", &whole_arrays::filter, nb::arg("array"), nb::arg("mask"), nb::arg("axes"), nb::arg("which"),
+             nb::arg("correlates"))
+        .def("channels", &whole_arrays::channels, nb::arg("images"), nb::arg("masks"))
+        .def("separable", &whole_arrays::separable, nb::arg("array"), nb::arg("across"), nb::arg("down"),
+             nb::arg("outside"))
+        .def("bincount", &whole_arrays::bincount, nb::arg("array"), nb::arg("least"))
+        .def("histogram_of_all", &whole_arrays::histogram_of_all, nb::arg("array"), nb::arg("bins"))
         .def("histogram", &whole_arrays::histogram, nb::arg("array"), nb::arg("compared"), nb::arg("edges"));
 }
 
