@@ -171,10 +171,7 @@ void step_runner::on_device(const step_definition& step, const sample& data, ste
     }
     where.launches = nullptr;
     for (const auto& m : where.software ? predicted_machines() : std::vector<softgpu::observe::predicted_machine>{}) {
-        out.predicted.push_back({m.card, softgpu::observe::seconds_of_moves(operations, m), std::nullopt});
-        if (ladder_.machine) {
-            out.predicted.back().timeline = softgpu::observe::model_of(operations, m).seconds();
-        }
+        out.moves.emplace_back(m.card, softgpu::observe::seconds_of_moves(operations, m));
     }
     if (ladder_.machine) {
         if (where.software) {

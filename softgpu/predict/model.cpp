@@ -164,8 +164,8 @@ private:
         add("latency", path_ * std::ceil(own_blocks_ / real(resident_)));
     }
 
-    // What the blocks of a multiprocessor take that queue for its slowest part, for L2 and for DRAM, and where they follow others
-    // for their start. Of the device's parts each multiprocessor has its share.
+    // What the blocks of a multiprocessor take that queue for its slowest part, for L2 and for DRAM, of which each
+    // multiprocessor has its share.
     void queue() {
         // The chain has one warp's part of what the block needs. Warps that meet at no barrier queue by themselves.
         const double warps = warps_of(w_.shape);
@@ -175,11 +175,8 @@ private:
             alone = std::max(cycles_together(static_cast<std::uint64_t>(warps), alone, of_warp) - own_busy_, 0.0);
         }
         const auto own = static_cast<std::uint64_t>(own_blocks_);
-        const bool follow =
-            own > resident_ && resident_ > 1; // others, which come to their end beside those that still run
-        const double start = follow ? c_.multiprocessors / c_.block_starts : 0;
         const auto cycles = [&](double l2, double dram) {
-            const double busy[] = {own_busy_, std::max(l2, dram) / own_blocks_, start};
+            const double busy[] = {own_busy_, std::max(l2, dram) / own_blocks_};
             return real(own / resident_) * cycles_together(resident_, alone, busy) +
                    cycles_together(own % resident_, alone, busy);
         };
@@ -188,7 +185,7 @@ private:
             std::min(real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor * share_ + l2_store_cycles_, l2_cycles_);
         if (resident_ == 1) { // nobody is before the block
             own_cycles_ = cycles(way, 0);
-        } else if (follow) {
+        } else if (own > resident_) {
             own_cycles_ = cycles(l2_cycles_, dram_cycles_);
         } else {
             // All blocks begin together and ask L2 and DRAM for their first data at the same time. Later one loads while
@@ -196,12 +193,12 @@ private:
             const double later = std::max({cycles(way, 0), l2_cycles_, dram_cycles_});
             own_cycles_ = later + (cycles(l2_cycles_, dram_cycles_) - later) / load_rounds();
         }
-        // Starts that queue are in the network. Else the last block that fits starts so much later than the first one. Where all
-        // do, one ends last, which may have waited for others.
-        const double last_start =
-            follow ? 0 : std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
+        // The last block that fits starts so much later than the first one. Where all do, one ends last, which may have waited
+        // for others.
         const double started =
-            own <= resident_ && w_.end_far > 0 ? std::max(between(w_.end_near, w_.end_far) - path_, 0.0) : last_start;
+            own <= resident_ && w_.end_far > 0
+                ? std::max(between(w_.end_near, w_.end_far) - path_, 0.0)
+                : std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
         // Blocks that begin together end together: what stands there too hides the atomics behind their last barrier, and
         // nothing else. They begin with the first block.
         const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;

@@ -86,19 +86,6 @@ TEST(Model, BlocksThatFitStartOneAfterTheOther) {
     EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 100);
 }
 
-// A multiprocessor gets one in ten of the device's starts: one in 100 cycles. Of two blocks at once the second finds an eleventh of
-// the first in the queue. Where all fit, they queue for nothing.
-TEST(Model, StartsOfBlocksThatFollowOthersQueue) {
-    launch_work w = some_blocks(40);
-    w.path_near = w.path_far = 1000;
-    card c = round_card();
-    c.block_starts = 0.1;
-    c.blocks = 2;
-    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 100 * (1 + 100. / 1100)), 1e-9);
-    c.blocks = 4;
-    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 400, 1e-9);
-}
-
 // Where all blocks are on the device at once, the launch ends with the one that ends last.
 TEST(Model, TheBlockThatEndsLastEndsTheLaunch) {
     launch_work w = some_blocks(20);

@@ -128,11 +128,8 @@ json json_of(const ladder::step_result& step, bool counted) {
                            {"share_of_roof", p.share_of_roof},
                            {"next_bound", p.next_bound}};
         }
-        for (const auto& o : step.predicted) {
-            all[o.card]["fills_and_copies_nanoseconds"] = 1e9 * o.moves;
-            if (o.timeline) {
-                all[o.card]["timeline_nanoseconds"] = 1e9 * *o.timeline;
-            }
+        for (const auto& [card, seconds] : step.moves) {
+            all[card]["fills_and_copies_nanoseconds"] = 1e9 * seconds;
         }
         out["predictions"] = std::move(all);
     }

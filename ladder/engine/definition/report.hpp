@@ -131,14 +131,8 @@ struct step_result : step_description {
     // the runtime was asked to do.
     std::optional<softgpu::observe::timeline> timeline;
     std::optional<softgpu::observe::operation_log> operations;
-    // By predicted card, what the predictions of its launches do not have: seconds of its fills and copies one after the other,
-    // and, of laboratories of streams, of its timeline.
-    struct predicted_operations {
-        std::string card;
-        double moves = 0;
-        std::optional<double> timeline;
-    };
-    std::vector<predicted_operations> predicted;
+    // By predicted card: seconds of its fills and copies, which the predictions of its launches do not have.
+    std::vector<std::pair<std::string, double>> moves;
 
     // It came out as expected.
     [[nodiscard]] bool as_expected() const {

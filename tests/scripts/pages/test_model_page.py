@@ -79,19 +79,6 @@ print(json.dumps({{"steps": [{{"n": 64, "launches": [1, 2], "predictions": {{
             pages.predict(str(command), unknown, 200)
             self.assertEqual(unknown[0]["left_out"], "launches no kernel that is predicted")
 
-    def test_a_timeline_takes_the_place_of_the_sum(self):
-        with tempfile.TemporaryDirectory() as folder:
-            command = pathlib.Path(folder) / "warpfold"
-            command.write_text(f"""#!{sys.executable}
-import json
-print(json.dumps({{"steps": [{{"n": 64, "launches": [1, 2], "predictions": {{"h200": {{
-    "cold_nanoseconds": 3000, "fills_and_copies_nanoseconds": 500, "timeline_nanoseconds": 2000, "bound": "l2"}}}}}}]}}))
-""")
-            command.chmod(0o755)
-            cell = {"card": "h200", "ladder": "streams", "step": "two", "asked": 64, "n": 64, "measured": 1.0}
-            pages.predict(str(command), [cell], 200)
-            self.assertEqual(cell["predicted"], 2.0)
-
     def test_the_page_reads_back_what_it_writes(self):
         cell = {"card": "t4", "ladder": "reduce", "step": "1", "title": "", "n": 1 << 20, "asked": 1 << 20, "block": 128,
                 "measured": 1234.5, "predicted": 2345.6, "bound": "issue"}

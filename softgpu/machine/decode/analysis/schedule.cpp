@@ -63,15 +63,13 @@ access access_of(const ptx::instruction& i, instruction_class c) {
 }
 
 struct edge {
-    enum class sort : std::uint8_t { issue, result, predicate };
     std::uint32_t to = 0;
-    sort waits_for = sort::result;
+    bool waits = true; // for the result; else for the issue alone
 };
 
 struct node {
     machine_cost cost;
     std::uint32_t instruction = 0;
-    bool is_off = false;     // it is issued, and its predicate fails in all lanes
     std::vector<edge> after; // those that wait for this one
     std::uint32_t before = 0;
     double to_end = 0; // longest way to the end, in cycles
@@ -80,18 +78,13 @@ struct node {
 // The instructions of all rounds, and what waits for what.
 class graph {
 public:
-    graph(const ptx::function& f, std::uint32_t first, std::uint32_t last, unsigned rounds,
-          const std::optional<predicated_part>& part)
-        : f_(f) {
+    graph(const ptx::function& f, std::uint32_t first, std::uint32_t last, unsigned rounds) : f_(f) {
         nodes_.reserve(std::size_t{last - first} * rounds);
         for (unsigned round = 0; round < rounds; ++round) {
             for (std::uint32_t n = first; n < last; ++n) {
-                if (part && n == part->at.branch) {
-                    continue;
-                }
                 // Of the branches of an unrolled loop one stays.
                 if (round + 1 == rounds || cost_of(f.instructions[n]).what != instruction_class::control) {
-                    add(n, part);
+                    add(n);
                 }
             }
         }
@@ -104,7 +97,8 @@ public:
         for (std::size_t n = nodes_.size(); n-- > 0;) {
             node& a = nodes_[n];
             for (const edge& e : a.after) {
-                a.to_end = std::max(a.to_end, until(e, a, latency) + nodes_[e.to].to_end);
+                const double way = e.waits ? latency_of(a, latency) : a.cost.slots;
+                a.to_end = std::max(a.to_end, way + nodes_[e.to].to_end);
             }
         }
         using place = std::pair<double, std::uint32_t>;
@@ -136,7 +130,8 @@ public:
             ready.pop();
             all.push_back(n);
             for (const edge& e : nodes_[n].after) {
-                when[e.to] = std::max(when[e.to], now + until(e, nodes_[n], latency));
+                when[e.to] =
+                    std::max(when[e.to], now + (e.waits ? latency_of(nodes_[n], latency) : nodes_[n].cost.slots));
                 if (--left[e.to] == 0) {
                     waiting.emplace(when[e.to], e.to);
                 }
@@ -147,38 +142,19 @@ public:
     }
 
     static double latency_of(const node& n, const latency_table& latency) {
-        if (n.is_off) {
-            return n.cost.slots;
-        }
         const instruction_class as = n.cost.sees_others ? instruction_class::global_atomic : n.cost.what;
         return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + latency[as];
     }
 
-    // From the issue of the node on. A predicate is there when a branch by it would have found its target.
-    static double until(const edge& e, const node& n, const latency_table& latency) {
-        switch (e.waits_for) {
-        case edge::sort::issue: return n.cost.slots;
-        case edge::sort::result: return latency_of(n, latency);
-        case edge::sort::predicate: return std::max(latency_of(n, latency), latency[instruction_class::control]);
-        }
-        return 0;
-    }
-
 private:
-    void add(std::uint32_t n, const std::optional<predicated_part>& part) {
+    void add(std::uint32_t n) {
         const auto self = static_cast<std::uint32_t>(nodes_.size());
         const ptx::instruction& i = f_.instructions[n];
-        const bool is_predicated = part && n > part->at.branch && n < part->at.body_last;
-        nodes_.push_back({before_.cost(n), n, is_predicated && !part->runs, {}, 0, 0});
-        const auto predicate =
-            is_predicated ? writer_.find(f_.instructions[part->at.branch].predicate->reg) : writer_.end();
-        if (predicate != writer_.end()) {
-            wait(predicate->second, self, edge::sort::predicate);
-        }
+        nodes_.push_back({before_.cost(n), n, {}, 0, 0});
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             const auto by = how == program::use::read ? writer_.find(reg) : writer_.end();
             if (by != writer_.end()) {
-                wait(by->second, self, edge::sort::result);
+                wait(by->second, self, true);
             }
         });
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
@@ -192,17 +168,17 @@ private:
                            nodes_[self].cost.what == instruction_class::barrier;
         if (fixed) {
             for (std::uint32_t k = last_fixed_; k < self; ++k) {
-                wait(k, self, edge::sort::issue);
+                wait(k, self, false);
             }
             last_fixed_ = self;
             has_fixed_ = true;
         } else if (has_fixed_) {
-            wait(last_fixed_, self, edge::sort::issue);
+            wait(last_fixed_, self, false);
         }
         before_.wrote(n);
     }
-    void wait(std::uint32_t from, std::uint32_t to, edge::sort what) {
-        nodes_[from].after.push_back({to, what});
+    void wait(std::uint32_t from, std::uint32_t to, bool for_result) {
+        nodes_[from].after.push_back({to, for_result});
         ++nodes_[to].before;
     }
     void keep_memory_in_order(std::uint32_t self, const access& a) {
@@ -211,11 +187,11 @@ private:
         }
         auto& [store, loads] = memory_[static_cast<std::size_t>(a.of)];
         if (store != nobody) {
-            wait(store, self, edge::sort::issue);
+            wait(store, self, false);
         }
         if (a.writes) {
             for (const std::uint32_t load : loads) {
-                wait(load, self, edge::sort::issue);
+                wait(load, self, false);
             }
             loads.clear();
             store = self;
@@ -323,14 +299,13 @@ unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& fl
 }
 
 schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
-                     std::span<const latency_table> tables, const carried_registers& carried, unsigned rounds,
-                     const std::optional<predicated_part>& predicated) {
+                     std::span<const latency_table> tables, const carried_registers& carried, unsigned rounds) {
     schedule out;
     out.cycles.assign(tables.size(), 0);
     if (tables.empty()) {
         return out;
     }
-    graph g(f, first, last, rounds, predicated);
+    graph g(f, first, last, rounds);
     const std::vector<std::uint32_t> order = g.order(tables.front());
     std::unordered_map<std::uint32_t, std::size_t> needed; // by register: place in out.needs
     std::unordered_map<std::uint32_t, std::size_t> left;
@@ -356,8 +331,7 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
                 issue = std::max(issue, there[n]);
             }
             for (const edge& e : a.after) {
-                const bool for_issue = e.waits_for == edge::sort::issue;
-                operands[e.to] = std::max(operands[e.to], start + (for_issue ? 0 : graph::until(e, a, tables[t])));
+                operands[e.to] = std::max(operands[e.to], e.waits ? there[n] : start);
             }
             operands[n] = start; // from now on when it went
         }

@@ -4,12 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "softgpu/machine/decode/analysis/predicated_body.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 #include "softgpu/program/program.hpp"
 #include "softgpu/ptx/ast.hpp"
@@ -39,16 +37,10 @@ struct schedule {
 // or .pragma "nounroll"; else 1.
 [[nodiscard]] unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& flow, std::uint32_t block);
 
-// A body of an if without its branch, among straight code; whether any lane executes it.
-struct predicated_part {
-    predicated_body at;
-    bool runs = true;
-};
-
 // Of f.instructions[first, last). `rounds`: the piece is the body of a loop that ptxas unrolls so many times; the result is of
 // one round. Empty `tables`: nothing.
 [[nodiscard]] schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
                                    std::span<const observe::latency_table> tables, const carried_registers& carried,
-                                   unsigned rounds = 1, const std::optional<predicated_part>& predicated = {});
+                                   unsigned rounds = 1);
 
 } // namespace softgpu::machine

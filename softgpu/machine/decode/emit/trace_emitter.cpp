@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -21,18 +20,9 @@ using ptx::suffix;
 void trace_emitter::begin_block(std::uint32_t b) {
     const program::basic_block& block = flow_.blocks[b];
     in_waiting_loop_ = waits_[b];
-    const bool is_body = straight_ && block.first == straight_->branch + 1;
-    const bool is_behind = straight_ && !is_body && block.first < straight_->last;
-    if (!is_body && !is_behind) {
-        straight_ = in_waiting_loop_ ? std::nullopt : predicated_body_behind(f_, flow_, b);
-    }
     code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
     rounds_ = unrolled_rounds(f_, flow_, b);
-    if (is_body) {
-        begin_body();
-    } else if (!is_behind) {
-        begin_piece(block.first, block.last);
-    }
+    begin_piece(block.first, block.last);
 }
 
 void trace_emitter::before(std::uint32_t n) {
@@ -57,7 +47,7 @@ instruction& trace_emitter::emit_before(handler run, const instruction& decoded,
     instruction& t = code_.emit(run, decoded.source);
     t.e = static_cast<place>(code_.piece_cycles.size());
     const std::size_t tables = points_.tables.size();
-    const double* const start = times_.starts.data() + (decoded.source - piece_first_) * tables;
+    const double* const start = starts_.data() + (decoded.source - piece_first_) * tables;
     code_.piece_cycles.insert(code_.piece_cycles.end(), start, start + tables);
     t.a = decoded.a;
     t.width[1] = decoded.width[1];
@@ -208,45 +198,14 @@ bool trace_emitter::is_barrier_of_all(std::uint32_t n) const {
 
 void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
     const bool behind_barrier = cost_of(f_.instructions[first]).what == instruction_class::barrier;
-    const bool has_body = straight_ && first <= straight_->branch && end > straight_->branch;
-    end = has_body ? straight_->last : end;
     std::uint32_t last = first + (behind_barrier ? 1 : 0);
     while (last < end && cost_of(f_.instructions[last]).what != instruction_class::barrier) {
         ++last;
     }
+    schedule times = schedule_of(f_, first, last, points_.tables, carried_, rounds_);
     piece_first_ = first;
-    piece_last_ = last;
-    const auto body = has_body ? std::optional(predicated_part{*straight_, false}) : std::nullopt;
-    times_ = schedule_of(f_, first, last, points_.tables, carried_, rounds_, body);
-    emit_piece(first < end ? first : no_instruction, behind_barrier, times_);
-}
-
-// The piece has been taken as if no lane executed the body. What the body changes comes on top.
-void trace_emitter::begin_body() {
-    const schedule without = std::exchange(
-        times_, schedule_of(f_, piece_first_, piece_last_, points_.tables, carried_, 1, predicated_part{*straight_}));
-    const auto is_among = [](const std::vector<carried_time>& list, const carried_time& c, const auto& is_settled) {
-        return std::any_of(list.begin(), list.end(), [&](const carried_time& other) {
-            return other.number == c.number &&
-                   std::equal(c.at.begin(), c.at.end(), other.at.begin(), other.at.end(), is_settled);
-        });
-    };
-    schedule rest = times_;
-    std::erase_if(rest.needs, [&](const carried_time& c) { return is_among(without.needs, c, std::greater_equal{}); });
-    std::erase_if(rest.leaves, [&](const carried_time& c) { return is_among(without.leaves, c, std::equal_to{}); });
-    for (std::size_t t = 0; t < without.cycles.size(); ++t) {
-        rest.cycles[t] = std::max(rest.cycles[t] - without.cycles[t], 0.0);
-        for (std::vector<carried_time>* const list : {&rest.needs, &rest.leaves}) {
-            for (carried_time& c : *list) {
-                c.at[t] -= without.cycles[t];
-            }
-        }
-    }
-    emit_piece(straight_->branch + 1, false, rest);
-}
-
-void trace_emitter::emit_piece(std::uint32_t at, bool behind_barrier, const schedule& times) {
-    instruction& begin = code_.emit(points_.begin_piece, at);
+    starts_ = std::move(times.starts);
+    instruction& begin = code_.emit(points_.begin_piece, first < end ? first : no_instruction);
     begin.more = static_cast<std::uint32_t>(code_.pieces.size());
     begin.immediate = behind_barrier ? 1 : 0;
     const auto append = [&](const std::vector<double>& cycles) {

@@ -62,9 +62,6 @@ private:
     [[nodiscard]] bool releases(const ptx::instruction& i) const;
     // Straight code from `first` to the next barrier, which is the first instruction of the next piece.
     void begin_piece(std::uint32_t first, std::uint32_t end);
-    // The body of straight_ begins.
-    void begin_body();
-    void emit_piece(std::uint32_t at, bool behind_barrier, const schedule& times);
 
     const std::optional<ptx::function> changed_;
     const ptx::function& f_; // without accesses that ptxas leaves out
@@ -79,9 +76,7 @@ private:
     bool notes_word_ = false;       // before_access() has put before_poll or before_release in front of the instruction
     unsigned rounds_ = 1;           // as often it is unrolled
     std::uint32_t piece_first_ = 0; // the present piece's first instruction
-    std::uint32_t piece_last_ = 0;
-    schedule times_;                          // of the present piece
-    std::optional<predicated_body> straight_; // of the present block or one before
+    std::vector<double> starts_;    // schedule::starts of the present piece
 };
 
 } // namespace softgpu::machine
