@@ -137,7 +137,8 @@ void launch_slide(const gpu& on, const Policy& policy, const Task& task, const M
                   bool adds = false) {
     using T = typename Task::sample;
     constexpr bool is_separable = How == sliding::separable;
-    const auto values = for_kernel < is_separable ? KX + KY : KX * KY > (mask, is_separable ? KX + KY : KX * mask_rows);
+    constexpr int most = is_separable ? KX + KY : KX * KY;
+    const auto values = for_kernel<most>(mask, is_separable ? most : KX * mask_rows);
     using kernels = kernels_of<Policy>;
     constexpr int cols = slide_columns<kernels, T, A, KX, How>;
     constexpr auto kernel = &convolve_slide<kernels, Task, A, std::remove_const_t<decltype(values)>, KX, KY, How, cols>;
