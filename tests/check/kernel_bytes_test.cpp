@@ -48,6 +48,18 @@ TEST_F(Check, OwnElementsOfOneWord) {
     const std::string shared = "mov.u32 %r7, s; mul.lo.u32 %r4, %i, 3; add.u32 %r4, %r4, %r7; cvt.u16.u32 %h0, %i;\n"
                                "st.shared.u8 [%r4], %h0; ld.shared.u8 %h1, [%r4]; st.shared.u8 [%r4], %h1;";
     expect_none(shared, {.block = {64}}, {}, shared_array);
+    // Both warps read the same bytes; one thread writes one of them, behind a barrier or without.
+    const auto read_by_both = [](const std::string& order) {
+        return "mov.u32 %r7, s; and.b32 %r4, %i, 31; add.u32 %r4, %r4, %r7; ld.shared.u8 %h1, [%r4];\n" + order +
+               "setp.eq.u32 %q0, %i, 0; cvt.u16.u32 %h0, %i; @%q0 st.shared.u8 [%r4], %h0;";
+    };
+    expect_none("mov.u32 %r5, s; add.u32 %r5, %r5, %i; cvt.u16.u32 %h0, %i; st.shared.u8 [%r5], %h0; bar.sync 0;\n" +
+                    read_by_both("bar.sync 0;"),
+                {.block = {64}}, {}, shared_array);
+    expect_one(shared_race,
+               "mov.u32 %r5, s; add.u32 %r5, %r5, %i; cvt.u16.u32 %h0, %i; st.shared.u8 [%r5], %h0; bar.sync 0;\n" +
+                   read_by_both(""),
+               {.block = {64}}, {}, shared_array);
     // Warp 1 writes the bytes that warp 0 has read.
     const std::string crossed = "mov.u32 %r7, s; add.u32 %r4, %i, %r7; cvt.u16.u32 %h0, %i; st.shared.u8 [%r4], %h0;\n"
                                 "bar.sync 0; ld.shared.u8 %h1, [%r4];\n";

@@ -123,7 +123,7 @@ SOFTGPU_INLINE stamp read_stamp(stamp old, stamp mine, const race_view& v) {
     const stamp before = old & check::spread_bits;
     spread = before > spread ? before : spread;
     const stamp strong = old & mine & check::strong_read;
-    const stamp merged = (mine & ~check::strong_read) | spread | strong;
+    const stamp merged = (mine & ~(check::strong_read | check::spread_bits)) | spread | strong;
     // A strong read does not take the place of a plain one.
     const bool stays = (mine & check::strong_read) != 0 && (old & check::strong_read) == 0;
     return is_after_read(old, mine, v) ? mine : stays ? old : merged;
