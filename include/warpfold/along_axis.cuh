@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include "warpfold/along_axis.hpp"
 #include "warpfold/gpu/along_axis/along_axis.cuh"
@@ -28,8 +30,9 @@ template <detail::gpu_target On = gpu>
 template <class T, class U = T, class Op = sum, detail::gpu_target On = gpu>
 [[nodiscard]] std::size_t scan_along_workspace(std::uint64_t n, const On& on = {}) {
     using A = typename detail::scan_value<Op, T, U>::type;
+    using present = std::conditional_t<detail::has_identity<Op, A>, A, detail::optional_value<A>>;
     return std::max({along_axis_workspace(sizeof(A), on), scan_workspace<T, U, Op>(n, on),
-                     detail::few_columns_workspace_bytes<T, U, A>(detail::policy_of<tuning::scan_policy<>>(on), n)});
+                     detail::columns_workspace_bytes<present, T, U>(n, detail::short_columns / 2)});
 }
 
 } // namespace warpfold

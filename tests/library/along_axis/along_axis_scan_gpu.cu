@@ -95,11 +95,12 @@ TEST(ScanAlongAxis, RowsAlone) {
     tests::expect_zero(memory);
 }
 
-// Neighbouring columns whose rows are the elements of one scan, and those that just miss that.
+// Long columns that are neighbours: of one tile and of several, with and without gaps, of shares whose results fill
+// sectors and those that do not.
 template <class R, class T>
 void expect_columns_as_on_host(const auto& call) {
-    for (const std::uint64_t columns : {1, 2, 3, 4, 5}) {
-        for (const std::uint64_t rows : {9001, 40000}) {
+    for (const std::uint64_t columns : {1, 3, 5, 33, 64, 100}) {
+        for (const std::uint64_t rows : {2000, 9001}) {
             const std::size_t n = rows * columns;
             const auto data = tests::any_numbers<T>(n + 1, 5);
             const on_device<T> in(data);
@@ -121,11 +122,13 @@ void expect_columns_as_on_host(const auto& call) {
     }
 }
 
-TEST(ScanAlongAxis, FewColumns) {
+TEST(ScanAlongAxis, NeighbouringColumns) {
     expect_columns_as_on_host<std::uint32_t, std::uint32_t>(
         [](const auto& on, const auto& in, auto* out) { inclusive_scan_along(on, in, 0, out); });
     expect_columns_as_on_host<std::uint64_t, std::uint16_t>(
         [](const auto& on, const auto& in, auto* out) { exclusive_scan_along(on, in, 0, out); });
+    expect_columns_as_on_host<std::int16_t, std::int16_t>(
+        [](const auto& on, const auto& in, auto* out) { inclusive_scan_along(on, in, 0, out); });
     expect_columns_as_on_host<std::int32_t, std::int32_t>(
         [](const auto& on, const auto& in, auto* out) { exclusive_scan_along(on, in, 0, out, maximum{}, -7); });
     workspace memory(scan_along_workspace<double>(200000));
@@ -139,12 +142,12 @@ TEST(ScanAlongAxis, FewColumns) {
     tests::expect_zero(memory);
 }
 
-// Compositions of maps, which have no identity and do not commute, in place.
+// Compositions of maps, which have no identity and do not commute, in place; every element, or every second one.
 TEST(ScanAlongAxis, InOrderAndInPlace) {
     const std::pair<std::uint64_t, std::uint64_t> shapes[]{{1, 20}, {30, 20}, {3000, 20}, {20, 3000}, {300, 1100}};
     for (const auto& [rows, columns] : shapes) {
         const auto pitch = static_cast<std::int64_t>(2 * columns);
-        for (const int axis : {0, 1}) {
+        for (const auto& [axis, apart] : {std::pair<int, std::int64_t>{0, 1}, {0, 2}, {1, 2}}) {
             std::vector<tests::affine> data(rows * columns * 2);
             std::mt19937 random(3);
             for (auto& one : data) {
@@ -152,8 +155,8 @@ TEST(ScanAlongAxis, InOrderAndInPlace) {
             }
             const on_device<tests::affine> in(data);
             // Rows with gaps, which end with the last element.
-            const strided_view<tests::affine> view(data.data(), {rows, columns}, {pitch, 2});
-            const strided_view<tests::affine> on_gpu(in.data(), {rows, columns}, {pitch, 2});
+            const strided_view<tests::affine> view(data.data(), {rows, columns}, {pitch, apart});
+            const strided_view<tests::affine> on_gpu(in.data(), {rows, columns}, {pitch, apart});
             inclusive_scan_along(gpu{}, on_gpu, axis, on_gpu, tests::then{});
             inclusive_scan_along(host{1}, view, axis, view, tests::then{});
             CUDA(cudaDeviceSynchronize());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/, and so is each of a few long ones,
-// one after the other; rows of a few long columns are the elements of one (few_columns.cuh). All others are
-// scan_lanes_kernel's. If the rows do not fill the device, blocks divide the elements of each: fold_lanes_kernel
-// gives the totals of the shares, scan_lanes_kernel scans them, and each share starts from what precedes it.
+// one after the other. Long columns that are neighbours are scan_columns_kernel's, all others scan_lanes_kernel's. If the
+// rows of the latter do not fill the device, blocks divide the elements of each: fold_lanes_kernel gives the totals of
+// the shares, scan_lanes_kernel scans them, and each share starts from what precedes it.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 #include "warpfold/detail/axes/axis_scan.hpp"
 #include "warpfold/gpu/along_axis/along_axis.cuh"
-#include "warpfold/gpu/along_axis/few_columns.cuh"
+#include "warpfold/gpu/along_axis/scan_columns.cuh"
 #include "warpfold/gpu/along_axis/scan_lanes.cuh"
 #include "warpfold/gpu/scan/scan.cuh"
 
@@ -36,6 +36,9 @@ bool has_row_vectors(const T* in, const R* out, const axis_plan& plan) {
     return all;
 }
 
+// Elements of columns along which scan_lanes_kernel walks: if they fill half of the device, or in any case.
+inline constexpr std::uint64_t short_columns = 1024, shortest_shared_columns = 64;
+
 template <gpu_target On>
 struct axis_scan_engine<On> {
     using policy_type = policy_t<tuning::along_axis_policy<>, On>;
@@ -44,9 +47,6 @@ struct axis_scan_engine<On> {
     template <bool Inclusive, class A, class T, class R, class Op, class Initial>
     static void run(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Initial& initial,
                     const char* call) {
-        if (scan_few_columns<Inclusive, A, 2>(on, in, plan, out, op, initial, call)) {
-            return;
-        }
         if (plan.reduced.at[0].in == 1 && plan.reduced.at[0].role == 1 && has_few_rows(on, plan, sizeof(T))) {
             const auto scan_rows = [&](const auto& how) {
                 for (std::uint64_t row = 0; row < plan.kept.size; ++row) {
@@ -80,6 +80,11 @@ private:
         const std::uint64_t blocks =
             std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
         lanes_shape shape = shape_of_lanes<T>(policy, plan, 1, threads, blocks, lanes_use::scan);
+        if constexpr (has_columns_kernel_v<A, T, R>) {
+            if (scan_columns<Inclusive>(on, in, plan, shape, out, op, map, first, result, call)) {
+                return;
+            }
+        }
         constexpr unsigned items = scan_lane_items<A>;
         shape.share = rounded_quotient(shape.share, items) * items;
         shape.splits = static_cast<unsigned>(rounded_quotient(shape.length, shape.share));
@@ -110,6 +115,35 @@ private:
         launch<false>(on, static_cast<const A*>(totals), of_totals, one, totals, static_cast<A*>(nullptr),
                       identity_map{}, op, first, identity_result{});
         launch<Inclusive>(on, in, plan, shape, out, totals, map, op, first, result);
+    }
+
+    // Whether it was done: columns that are not neighbours are left, and short ones that fill the device.
+    template <bool Inclusive, class A, class T, class R, class Op, class Map, class Result>
+    static bool scan_columns(const On& on, const T* in, const axis_plan& plan, const lanes_shape& lanes, R* out,
+                             const Op& op, const Map& map, const A& first, const Result& result, const char* call) {
+        const plan_dimension& column = plan.kept.at[0];
+        if (plan.kept.count == 0 || column.in != 1 || column.role != 1) {
+            return false;
+        }
+        const columns_shape shape = shape_of_columns<A>(in, out, plan);
+        const std::uint64_t blocks = shape.tiles * shape.shares;
+        // What lanes would write in parts of sectors is better left to them only if it is half as much.
+        const bool in_parts = shape.staged && shape.copy != columns_copy::whole && lanes.log_across > 5;
+        const std::uint64_t short_enough =
+            lanes.tiles < 2 * multiprocessors() ? shortest_shared_columns : short_columns / (in_parts ? 2 : 1);
+        if ((lanes.splits == 1 && lanes.length <= short_enough) || blocks > 0x7fffffff) {
+            return false;
+        }
+        const call_memory memory(
+            on, shape.shares == 1 ? 0 : share_totals<A>::bytes(plan.kept.size, shape.shares, shape.tiles), 0, call,
+            std::max<std::size_t>(alignof(A), 16));
+        const share_totals<A> totals(memory.slots(), plan.kept.size, shape.shares, shape.tiles);
+        constexpr auto kernel = &scan_columns_kernel<Inclusive, A, T, R, Map, Op, Result>;
+        const plan_dimension& along = plan.reduced.at[0];
+        pdl_launch(properties_of<kernel>(), kernel, static_cast<unsigned>(blocks), columns_threads,
+                   columns_shared_bytes<A, T, R>(shape), on.stream, in + plan.reduced.in_begin, out, totals,
+                   axis_indices(plan.kept), along.in, along.role, shape, map, op, first, result);
+        return true;
     }
 
     template <bool Inclusive, class A, class T, class R, class Map, class Op, class Result>
