@@ -97,11 +97,11 @@ REASONS_OF_H100 = {
         "{met} rows do. Of 4 bytes 49 to 99 %, CUB 51 to 76 (2026-11-27): instructions and tiles that wait for each other bound the rest. "
         "The least are bytes, of which as many are 256 MiB only, at about twice CUB's speed.",
     "sums of rows and columns, 2^24 and more: of copy":
-        "{met} rows do, all of 2^28 among them. Of the others, at 2^24, a launch takes about 2 us; sums of few columns take less since the "
-        "table was taken (decision 89).",
+        "{met} rows do. Of the others all but one, columns whose rows end within a sector, have 2^24 elements, of which a launch takes about "
+        "2 us.",
     "scans of rows and columns, 2^24 and more: of copy":
-        "{met} rows do. Columns take one pass (decision 93); three and four are bounded by shares that all wait in one row, and those of rows "
-        "whose length is no multiple of 16 bytes by sectors that two blocks write. Few long rows are scanned one after the other.",
+        "{met} rows do. Columns take one pass (decision 93). Of three and four columns all shares wait for each other: 67 to 82 %. Those of which "
+        "rows end within a sector take 64 %: supposedly since two blocks write it.",
     "a call without a graph, to 10,000 elements: the host's time":
         "2.5 to 3.0 us, where a launch of an empty kernel takes the host 2.8 to 3.3 in the same run (2026-11-27).",
     "host, 2^26 floats, sum, min-max, exact_sum: of read":
@@ -164,11 +164,11 @@ REASONS_OF_H200 = {
         "Of 4 bytes 51 to 89 %, CUB 37 to 68: instructions and tiles that wait for each other bound them, not memory. The least are bytes, of "
         "which as many are 256 MiB only, at about twice CUB's speed (decisions 35 and 60).",
     "sums of rows and columns, 2^24 and more: of copy":
-        "{met} rows do, all of 2^28 among them. At 2^24 a launch costs 2 of 16 us.",
+        "{met} rows do. Of the others all but two, whose rows end within a sector, have 2^24 elements, of which a launch costs 2 of 16 us.",
     "scans of rows and columns, 2^24 and more: of copy":
-        "{met} rows do. Columns take one pass (decision 93): 77 to 94 % of 2^28, 58 to 84 % of 2^24, where a launch is 2 of 40 us; three and "
-        "four columns 55 to 70 %, whose shares all wait in one row, and 63 % where rows end within a sector. Few long rows are scanned one "
-        "after the other.",
+        "{met} rows do. Columns take one pass (decision 93): 75 to 94 % of 2^28, 69 to 84 % of 2^24, where a launch is 2 of 40 us. Three and "
+        "four columns take 55 to 71 %, since all shares wait for each other, those of which rows end within a sector 63 %, and long rows 58 "
+        "to 86 %, which are not taken apart.",
     "a call without a graph, to 10,000 elements: the host's time":
         "A launch of an empty kernel takes the host 3.3 to 3.5 us there, in the same run; the calls take 3.2 to 3.5.",
     "host, sum, min-max, arg_max, exact and segmented sums: of read":

@@ -50,9 +50,9 @@ struct along_axis_policy {
     unsigned thread_max_shares = 1;
     std::uint64_t by_sector_max_bytes = std::uint64_t{32} << 20;
 
-    // Rows are scanned one after the other, by a launch each, if a row has so many bytes for each row that there is.
-    // On an H100 a launch costs 2.5 us; without it rows that share the device take 2.8 times a copy.
-    std::uint64_t scanned_alone_min_bytes = 96 * 1024;
+    // Rows are scanned one after the other, by a launch each, if there are no more than this and a row has so many bytes.
+    std::uint64_t scanned_alone_max_rows = 16;
+    std::uint64_t scanned_alone_min_bytes = std::uint64_t{16} << 20;
 
     std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20; // more in rows of up to 16 elements: folded by lanes
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/, and so is each of a few long ones,
-// one after the other. Long columns that are neighbours are scan_columns_kernel's, all others scan_lanes_kernel's. If the
-// rows of the latter do not fill the device, blocks divide the elements of each: fold_lanes_kernel gives the totals of
-// the shares, scan_lanes_kernel scans them, and each share starts from what precedes it.
+// Scans along an axis on a GPU. A single row without gaps is a scan of gpu/scan/, and so is each of a few very long ones,
+// one after the other. Rows that follow each other and do not fill the device are the segments of one. Long columns that
+// are neighbours are scan_columns_kernel's, all others scan_lanes_kernel's. If the rows of the latter do not fill the
+// device, blocks divide the elements of each: fold_lanes_kernel gives the totals of the shares, scan_lanes_kernel scans
+// them, and each share starts from what precedes it.
 #pragma once
 
 #include <algorithm>
@@ -47,19 +48,33 @@ struct axis_scan_engine<On> {
     template <bool Inclusive, class A, class T, class R, class Op, class Initial>
     static void run(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Initial& initial,
                     const char* call) {
-        if (plan.reduced.at[0].in == 1 && plan.reduced.at[0].role == 1 && has_few_rows(on, plan, sizeof(T))) {
-            const auto scan_rows = [&](const auto& how) {
-                for (std::uint64_t row = 0; row < plan.kept.size; ++row) {
-                    const auto [from, to] = plan.kept.of(row);
-                    scan_engine<On>::run(on, in + from, plan.reduced.size, out + to, identity_map{}, op, how, call);
+        const plan_dimension &row = plan.reduced.at[0], &rows = plan.kept.at[0];
+        if (row.in == 1 && row.role == 1) {
+            // Calls scan(options of a scan in segments of the type of `segments`).
+            const auto with_options = [&](const auto& segments, const auto& scan) {
+                using Segments = std::remove_cvref_t<decltype(segments)>;
+                if constexpr (Inclusive || !std::is_same_v<Initial, no_initial>) {
+                    scan(scan_options<A, Initial, Segments, Inclusive, false>{initial, segments});
+                } else {
+                    scan(scan_options<A, A, Segments, false, false>{Op::template identity<A>(), segments});
                 }
             };
-            if constexpr (Inclusive || !std::is_same_v<Initial, no_initial>) {
-                scan_rows(scan_options<A, Initial, no_segments, Inclusive, false>{initial, {}});
-            } else {
-                scan_rows(scan_options<A, A, no_segments, false, false>{Op::template identity<A>(), {}});
+            if (is_alone(on, plan, sizeof(T))) {
+                return with_options(no_segments{}, [&](const auto& how) {
+                    for (std::uint64_t k = 0; k < plan.kept.size; ++k) {
+                        const auto [from, to] = plan.kept.of(k);
+                        scan_engine<On>::run(on, in + from, row.extent, out + to, identity_map{}, op, how, call);
+                    }
+                });
             }
-            return;
+            const auto length = static_cast<std::int64_t>(row.extent);
+            if (plan.kept.count == 1 && rows.in == length && rows.role == length &&
+                shape_of<A, T>(on, plan).splits != 1) {
+                return with_options(offsets<equal_segments>{{row.extent}, rows.extent}, [&](const auto& how) {
+                    scan_engine<On>::run(on, in + plan.kept.in_begin, rows.extent * row.extent,
+                                         out + plan.kept.role_begin, identity_map{}, op, how, call);
+                });
+            }
         }
         with_scan_identity<A>(op, initial, [&](const auto& by, const auto& map, const auto& first, const auto& result) {
             scan<Inclusive>(on, in, plan, out, by, map, first, result, call);
@@ -67,19 +82,23 @@ struct axis_scan_engine<On> {
     }
 
 private:
-    static bool has_few_rows(const On& on, const axis_plan& plan, std::size_t element) {
+    static bool is_alone(const On& on, const axis_plan& plan, std::size_t element) {
         const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
-        return plan.kept.size == 1 || plan.reduced.size / plan.kept.size >= policy.scanned_alone_min_bytes / element;
+        return plan.kept.size == 1 || (plan.reduced.size >= policy.scanned_alone_min_bytes / element &&
+                                       plan.kept.size <= policy.scanned_alone_max_rows);
+    }
+    template <class A, class T>
+    static lanes_shape shape_of(const On& on, const axis_plan& plan) {
+        const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
+        return shape_of_lanes<T>(policy, plan, 1, lanes_threads<Kernels, false, A>,
+                                 multiprocessors() * policy.blocks_per_multiprocessor, lanes_use::scan);
     }
     template <bool Inclusive, class A, class T, class R, class Op, class Map, class Result>
     static void scan(const On& on, const T* in, const axis_plan& plan, R* out, const Op& op, const Map& map,
                      const A& first, const Result& result, const char* call) {
         const call_device scope;
-        const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
         constexpr unsigned threads = lanes_threads<Kernels, false, A>;
-        const std::uint64_t blocks =
-            std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * policy.blocks_per_multiprocessor;
-        lanes_shape shape = shape_of_lanes<T>(policy, plan, 1, threads, blocks, lanes_use::scan);
+        lanes_shape shape = shape_of<A, T>(on, plan);
         if constexpr (has_columns_kernel_v<A, T, R>) {
             if (scan_columns<Inclusive>(on, in, plan, shape, out, op, map, first, result, call)) {
                 return;
