@@ -85,7 +85,8 @@ TEST(ScanAlongAxis, RowsAlone) {
     expect_as_on_host<std::uint32_t, std::uint32_t>(
         [](const auto& on, const auto& in, int axis, const auto& out) {
             if constexpr (std::is_same_v<std::remove_cvref_t<decltype(on)>, gpu>) {
-                const tuning::along_axis_policy<> policy{.scanned_alone_max_rows = 1u << 20, .scanned_alone_min_bytes = 1};
+                const tuning::along_axis_policy<> policy{.scanned_alone_max_rows = 1u << 20,
+                                                         .scanned_alone_min_bytes = 1};
                 exclusive_scan_along(on.with(policy), in, axis, out, sum{}, 5u);
             } else {
                 exclusive_scan_along(on, in, axis, out, sum{}, 5u);
