@@ -176,13 +176,13 @@ __global__ void __launch_bounds__(columns_threads, bounded_blocks_v<columns_thre
         R* const column_out = to + static_cast<std::int64_t>(own) * out_pitch + at.x;
 #pragma unroll 8
         for (unsigned j = 0; j < mine; ++j) {
-            column_out[j * out_pitch] = next(j);
+            column_out[j * out_pitch] = static_cast<R>(next(j));
         }
         return;
     }
 #pragma unroll 8
     for (unsigned j = 0; j < mine; ++j) {
-        const R stored = next(j);
+        const R stored = static_cast<R>(next(j));
         std::memcpy(static_cast<void*>(its_result(place + j * shape.across)), &stored, sizeof(R));
     }
     __syncthreads();
