@@ -143,6 +143,46 @@ TEST(ScanAlongAxis, NeighbouringColumns) {
     tests::expect_zero(memory);
 }
 
+// Elements of three bytes and of twelve, which no vector and no word has.
+template <class X, unsigned Count>
+struct few {
+    X of[Count];
+
+    bool operator==(const few&) const = default;
+};
+struct add_each {
+    template <class X, unsigned Count>
+    __host__ __device__ few<X, Count> operator()(few<X, Count> a, const few<X, Count>& b) const {
+        for (unsigned k = 0; k < Count; ++k) {
+            a.of[k] = static_cast<X>(a.of[k] + b.of[k]);
+        }
+        return a;
+    }
+};
+template <class T>
+void expect_odd_elements_as_on_host() {
+    for (const std::uint64_t columns : {5, 70}) {
+        const std::uint64_t rows = 3000;
+        std::vector<T> data(rows * columns), expected(data.size());
+        std::mt19937 random(7);
+        for (T& one : data) {
+            for (auto& x : one.of) {
+                x = static_cast<std::remove_reference_t<decltype(x)>>(random());
+            }
+        }
+        const on_device<T> in(data), out(data.size());
+        inclusive_scan_along(host{1}, strided_view<const T>(data.data(), {rows, columns}), 0, expected.data(),
+                             add_each{});
+        inclusive_scan_along(gpu{}, strided_view<const T>(in.data(), {rows, columns}), 0, out.data(), add_each{});
+        CUDA(cudaDeviceSynchronize());
+        ASSERT_EQ(out.read(), expected) << sizeof(T) << " bytes, " << columns << " columns";
+    }
+}
+TEST(ScanAlongAxis, OddElements) {
+    expect_odd_elements_as_on_host<few<std::uint8_t, 3>>();
+    expect_odd_elements_as_on_host<few<std::uint32_t, 3>>();
+}
+
 // Compositions of maps, which have no identity and do not commute, in place; every element, or every second one.
 TEST(ScanAlongAxis, InOrderAndInPlace) {
     const std::pair<std::uint64_t, std::uint64_t> shapes[]{{1, 20}, {30, 20}, {3000, 20}, {20, 3000}, {300, 1100}};

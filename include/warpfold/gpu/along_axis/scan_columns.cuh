@@ -223,7 +223,13 @@ std::size_t columns_shared_bytes(const columns_shape& shape) {
 
 template <class A, class T, class R>
 inline constexpr bool has_columns_kernel_v =
-    sizeof(A) <= 16 && columns_cell<T, R> <= 16 && std::is_trivially_copyable_v<T>&& std::is_trivially_copyable_v<R>;
+    sizeof(A) <= 16 && columns_cell<T, R> <= 16 && columns_cell<T, R> % alignof(T) == 0 &&
+    columns_cell<T, R> % alignof(R) == 0 && std::is_trivially_copyable_v<T>&& std::is_trivially_copyable_v<R>;
+
+// log_each of large arrays: as much as a tile holds.
+template <class T, class R>
+inline constexpr unsigned columns_log_each =
+    static_cast<unsigned>(std::bit_width(columns_tile_bytes / columns_threads / columns_cell<T, R>)) - 1;
 
 template <class A, class T, class R>
 columns_shape shape_of_columns(const T* in, const R* out, const axis_plan& plan) {
@@ -256,7 +262,7 @@ columns_shape shape_of_columns(const T* in, const R* out, const axis_plan& plan)
     shape.tiles = plan.kept.size / shape.inner * shape.of_inner;
     shape.length = plan.reduced.size;
     shape.gap = static_cast<unsigned>(rounded_quotient(shape.across * cell, 16) * 16 / cell);
-    shape.log_each = static_cast<unsigned>(std::bit_width(columns_tile_bytes / columns_threads / cell)) - 1;
+    shape.log_each = columns_log_each<T, R>;
     const auto shares = [&] { return rounded_quotient(shape.length, shape.share()); };
     while (shape.log_each > 3 && shape.tiles * shares() < 2 * multiprocessors()) {
         --shape.log_each;
@@ -283,7 +289,7 @@ columns_shape shape_of_columns(const T* in, const R* out, const axis_plan& plan)
 template <class A, class T, class R>
 std::size_t columns_workspace_bytes(std::uint64_t n, std::uint64_t least_length) {
     if constexpr (has_columns_kernel_v<A, T, R>) {
-        constexpr std::uint64_t share = columns_tile_bytes / columns_cell<T, R> / columns_at_most<A>;
+        constexpr std::uint64_t share = columns_threads / columns_at_most<A> << columns_log_each<T, R>;
         const std::uint64_t few = std::uint64_t{columns_at_most<A>} * 4 * multiprocessors();
         const std::uint64_t shares = n / share + n / least_length + few, columns = n / least_length + few;
         return (shares + shares / shares_in_group + 2 * columns) * (sizeof(flagged_slot<A>) + sizeof(unsigned));
