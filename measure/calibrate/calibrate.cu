@@ -247,6 +247,18 @@ private:
             const double took = seconds([&] { nothing<<<blocks / 8, threads, 0, stream_.handle()>>>(); });
             beside_["block_starts_of_" + std::to_string(threads)] = blocks / 8 / (took * giga_hertz_ * 1e9);
         }
+        beside_["cycles_between_blocks"] = between_blocks(brief_ ? 4 : 1 << 12);
+    }
+
+    // Cycles from the start of an empty block to that of the one that follows it, where shared memory leaves room for one block on
+    // each multiprocessor.
+    double between_blocks(unsigned each) {
+        const int shared = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+        WARPFOLD_CUDA_CHECK(cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+        const auto blocks = each * static_cast<unsigned>(multiprocessors_);
+        const double took =
+            seconds([&] { nothing<<<blocks, 32, static_cast<std::size_t>(shared), stream_.handle()>>>(); });
+        return took * giga_hertz_ * 1e9 / each;
     }
 
     // Nanoseconds from the end of a kernel to the work of the next one, which has been launched dependently and waits for it.

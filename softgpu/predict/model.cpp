@@ -105,6 +105,10 @@ private:
         return near + (far - near) * (load_ - c_.latency_l1) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
     }
 
+    // From the end of a block to the start of the one that follows it: a round trip to the unit that starts the device's blocks.
+    // Supposed: it is as far away as L2.
+    [[nodiscard]] double between_blocks() const { return c_.l2_bytes > 0 ? c_.latency_l2 : 0; }
+
     // How often the chain waits for a load that L1 does not have; at least once.
     [[nodiscard]] double load_rounds() const {
         const double waits = (w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
@@ -161,7 +165,8 @@ private:
         own_busy_ = slowest / own_blocks_;
         // The chain, as far as loads wait for L1, L2 and DRAM; once for each wave of blocks.
         path_ = between(w_.path_near, w_.path_far);
-        add("latency", path_ * std::ceil(own_blocks_ / real(resident_)));
+        const double waves = std::ceil(own_blocks_ / real(resident_));
+        add("latency", path_ * waves + between_blocks() * (waves - 1));
     }
 
     // What the blocks of a multiprocessor take that queue for its slowest part, for L2 and for DRAM, of which each
@@ -175,10 +180,13 @@ private:
             alone = std::max(cycles_together(static_cast<std::uint64_t>(warps), alone, of_warp) - own_busy_, 0.0);
         }
         const auto own = static_cast<std::uint64_t>(own_blocks_);
+        const std::uint64_t first = std::min(own, resident_);
+        const std::uint64_t following = own - first;
         const auto cycles = [&](double l2, double dram) {
             const double busy[] = {own_busy_, std::max(l2, dram) / own_blocks_};
-            return real(own / resident_) * cycles_together(resident_, alone, busy) +
-                   cycles_together(own % resident_, alone, busy);
+            return cycles_together(first, alone, busy) +
+                   real(following / resident_) * cycles_together(resident_, alone + between_blocks(), busy) +
+                   cycles_together(following % resident_, alone + between_blocks(), busy);
         };
         // What the multiprocessor's data take where no other multiprocessor is in the way. Of stores no card has that.
         const double way =
@@ -204,6 +212,9 @@ private:
         const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;
         const double hidden = between(w_.last_path_near, w_.last_path_far);
         own_cycles_ += std::max(started, t_.last_slice_cycles * real(last) / own_blocks_ - hidden);
+        if (own > resident_) { // the chain of the block that starts last
+            own_cycles_ = std::max(own_cycles_, real(w_.shape.blocks) / c_.block_starts + path_);
+        }
     }
 
     void add_device() {

@@ -20,13 +20,13 @@ TEST(Model, ABlockAloneHasItsMultiprocessorsWayToL2) {
     c.l2_multiprocessor = 640;
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 64 * (1 + 64. / 1064), 1e-9);
     c.blocks = 1;
-    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10), 1e-9);
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10) + 300, 1e-9);
     c.l2_multiprocessor = 10; // L2 itself is slower
-    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 64), 1e-9);
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 64) + 300, 1e-9);
     c.l2_multiprocessor = 640;
     w.warm.l2_writes = 2000; // stores take their share
     w.total.global_store_bytes = 64'000;
-    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10 + 32), 1e-9);
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10 + 32) + 300, 1e-9);
 }
 
 // Likewise, but each block waits four times for a load: only the first time do all multiprocessors ask at once. Where blocks come
@@ -47,7 +47,7 @@ TEST(Model, ResidentBlocksAskL2TogetherForTheirFirstDataOnly) {
     c = round_card();
     c.blocks = 2;
     w.shape.blocks = 40;
-    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 32 * (1 + 32. / 1032)), 1e-9);
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 32 * (1 + 32. / 1032) + 1300 + 32 * (1 + 32. / 1332), 1e-9);
 }
 
 // 20 blocks on ten multiprocessors: of one at a time half are the last. Meanwhile they go on behind the barrier.
@@ -59,11 +59,11 @@ TEST(Model, NothingHidesAtomicsBehindTheLastBarrier) {
     card c = round_card();
     EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 1000 + 800); // two at a time: all are the last
     c.blocks = 1;
-    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 400);
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 300 + 400);
     w.last_path_near = w.last_path_far = 100;
-    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 300);
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 300 + 300);
     w.last_path_near = w.last_path_far = 500;
-    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000);
+    EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 2000 + 300);
     w.warm.slice_cycles = 5000; // the slice is slowest anyway
     EXPECT_DOUBLE_EQ(predict(c, w).nanoseconds, 1000 + 5000);
 }
@@ -166,7 +166,7 @@ TEST(Model, BlocksQueueForL2AndDramAsForTheirMultiprocessor) {
     w.cold = {.loads = 5000, .l2_reads = 5000, .dram_reads = 5000};
     w.warm = {.loads = 5000, .l1_hits = 5000};
     const auto p = predict(round_card(), w);
-    EXPECT_DOUBLE_EQ(p.nanoseconds, 1000 + 2 * 1000);
+    EXPECT_DOUBLE_EQ(p.nanoseconds, 1000 + 1000 + 300 + 1000);
     // DRAM alone 3200, latency alone 2000: longer than each of them, shorter than both after one another.
     EXPECT_GT(p.cold_nanoseconds, 1000 + 3200);
     EXPECT_LT(p.cold_nanoseconds, 1000 + 3200 + 2000);

@@ -5,7 +5,9 @@
 #include <array>
 #include <functional>
 #include <queue>
+#include <set>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
@@ -59,6 +61,19 @@ access access_of(const ptx::instruction& i, instruction_class c) {
     case instruction_class::shared_atomic: return {memory_kind::shared, true, ordered};
     case instruction_class::local: return {memory_kind::local, i.op == ptx::opcode::st, ordered};
     default: return {};
+    }
+}
+
+bool is_arithmetic(instruction_class what) {
+    switch (what) {
+    case instruction_class::integer:
+    case instruction_class::multiply:
+    case instruction_class::shift:
+    case instruction_class::fp32:
+    case instruction_class::fp64:
+    case instruction_class::half:
+    case instruction_class::convert: return true;
+    default: return false;
     }
 }
 
@@ -144,6 +159,38 @@ public:
     static double latency_of(const node& n, const latency_table& latency) {
         const instruction_class as = n.cost.sees_others ? instruction_class::global_atomic : n.cost.what;
         return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + latency[as];
+    }
+
+    // Of each instruction, whether it waits for a load of the piece or for a carried register, and no load, branch or atomic waits
+    // for it. Stores past shared memory do not wait: a load behind them may have to see what they store.
+    [[nodiscard]] std::vector<bool> deferred(const carried_registers& carried) const {
+        std::vector<bool> waits(nodes_.size());
+        std::vector<bool> holds_up(nodes_.size());
+        std::unordered_set<std::uint32_t> written;
+        for (std::size_t n = 0; n < nodes_.size(); ++n) {
+            program::visit_registers(f_.instructions[nodes_[n].instruction], [&](std::uint32_t reg, program::use how) {
+                waits[n] = waits[n] || (how == program::use::read && carried.contains(reg) && !written.contains(reg));
+            });
+            program::visit_registers(f_.instructions[nodes_[n].instruction], [&](std::uint32_t reg, program::use how) {
+                if (how == program::use::written) {
+                    written.insert(reg);
+                }
+            });
+            for (const edge& e : nodes_[n].after) {
+                waits[e.to] =
+                    waits[e.to] || (e.waits && (waits[n] || nodes_[n].cost.what == instruction_class::global_load));
+            }
+        }
+        for (std::size_t n = nodes_.size(); n-- > 0;) {
+            holds_up[n] = holds_up[n] || !(is_arithmetic(nodes_[n].cost.what) ||
+                                           nodes_[n].cost.what == instruction_class::shared_store);
+            for (const edge& e : nodes_[n].after) {
+                const bool is_order = !e.waits && nodes_[e.to].cost.what == instruction_class::control;
+                holds_up[n] = holds_up[n] || (holds_up[e.to] && !is_order);
+            }
+            waits[n] = waits[n] && !holds_up[n];
+        }
+        return waits;
     }
 
 private:
@@ -298,8 +345,39 @@ unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& fl
     return counted ? by : 1;
 }
 
+bool leads_over_loads(const ptx::function& f, const program::control_flow& flow, std::uint32_t block) {
+    constexpr std::uint64_t most_slots = 26; // as many as were tried with ptxas 13.0 for sm_90
+    const std::uint32_t body = block + 1;
+    const std::uint32_t behind = block + 2;
+    if (behind >= flow.blocks.size() || flow.blocks[block].first == flow.blocks[block].last) {
+        return false;
+    }
+    const ptx::instruction& branch = f.instructions[flow.blocks[block].last - 1];
+    const auto is_only = [](const std::vector<std::uint32_t>& all, std::uint32_t one) {
+        return all.size() == 1 && all.front() == one;
+    };
+    if (branch.op != ptx::opcode::bra || !branch.predicate ||
+        program::block_of_label(f, flow, branch.operands.at(0).name) != behind ||
+        !is_only(flow.blocks[body].predecessors, block) || !is_only(flow.blocks[body].successors, behind)) {
+        return false;
+    }
+    std::uint64_t slots = 0;
+    bool loads = false;
+    for (std::uint32_t n = flow.blocks[body].first; n < flow.blocks[body].last; ++n) {
+        const machine_cost cost = cost_of(f.instructions[n]);
+        const bool is_load = cost.what == instruction_class::global_load;
+        slots += cost.slots;
+        loads = loads || is_load;
+        if (slots > most_slots || !(is_load || is_arithmetic(cost.what)) || f.instructions[n].predicate) {
+            return false;
+        }
+    }
+    return loads;
+}
+
 schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
-                     std::span<const latency_table> tables, const carried_registers& carried, unsigned rounds) {
+                     std::span<const latency_table> tables, const carried_registers& carried, unsigned rounds,
+                     bool defers) {
     schedule out;
     out.cycles.assign(tables.size(), 0);
     if (tables.empty()) {
@@ -307,8 +385,10 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
     }
     graph g(f, first, last, rounds);
     const std::vector<std::uint32_t> order = g.order(tables.front());
+    const std::vector<bool> deferred = defers ? g.deferred(carried) : std::vector<bool>(g.nodes().size());
     std::unordered_map<std::uint32_t, std::size_t> needed; // by register: place in out.needs
     std::unordered_map<std::uint32_t, std::size_t> left;
+    std::set<std::uint32_t> late;
     std::vector<double> there(g.nodes().size());
     out.starts.resize((last - first) * tables.size());
     const auto time_of = [&](std::vector<carried_time>& list, std::unordered_map<std::uint32_t, std::size_t>& places,
@@ -324,7 +404,7 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
         double issue = 0;
         for (const std::uint32_t n : order) {
             const node& a = g.nodes()[n];
-            const double start = std::max(issue, operands[n]);
+            const double start = deferred[n] ? issue : std::max(issue, operands[n]);
             there[n] = start + graph::latency_of(a, tables[t]);
             issue = a.cost.slots == 0 ? issue : start + a.cost.slots;
             if (a.cost.what == instruction_class::barrier || a.cost.what == instruction_class::control) {
@@ -344,7 +424,9 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
         for (std::uint32_t n = 0; n < g.nodes().size(); ++n) {
             const ptx::instruction& i = f.instructions[g.nodes()[n].instruction];
             program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
-                if (how == program::use::read && carried.contains(reg) && !writer.contains(reg)) {
+                if (how == program::use::read && deferred[n] && carried.contains(reg)) {
+                    late.insert(carried.at(reg));
+                } else if (how == program::use::read && carried.contains(reg) && !writer.contains(reg)) {
                     double& at = time_of(out.needs, needed, reg).at[t];
                     at = at < 0 ? operands[n] / rounds : std::min(at, operands[n] / rounds);
                 }
@@ -356,11 +438,12 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
             });
         }
         for (const auto& [reg, n] : writer) {
-            if (carried.contains(reg)) {
+            if (carried.contains(reg) && !deferred[n]) {
                 time_of(out.leaves, left, reg).at[t] = there[n] / rounds;
             }
         }
     }
+    out.late.assign(late.begin(), late.end());
     return out;
 }
 

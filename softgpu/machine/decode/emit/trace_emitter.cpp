@@ -19,6 +19,7 @@ using ptx::suffix;
 
 void trace_emitter::begin_block(std::uint32_t b) {
     const program::basic_block& block = flow_.blocks[b];
+    block_ = b;
     in_waiting_loop_ = waits_[b];
     code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
     rounds_ = unrolled_rounds(f_, flow_, b);
@@ -196,13 +197,31 @@ bool trace_emitter::is_barrier_of_all(std::uint32_t n) const {
     return cost_of(i).what == instruction_class::barrier && !i.predicate;
 }
 
+// The piece begins when all is there that deferred instructions wait for.
+void trace_emitter::wait_for_late(schedule& times) {
+    for (const std::uint32_t number : std::exchange(late_, {})) {
+        const auto at = std::find_if(times.needs.begin(), times.needs.end(),
+                                     [&](const carried_time& c) { return c.number == number; });
+        carried_time& need = at != times.needs.end() ? *at : times.needs.emplace_back(carried_time{number, {}});
+        need.at.assign(points_.tables.size(), 0);
+    }
+}
+
 void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
     const bool behind_barrier = cost_of(f_.instructions[first]).what == instruction_class::barrier;
     std::uint32_t last = first + (behind_barrier ? 1 : 0);
     while (last < end && cost_of(f_.instructions[last]).what != instruction_class::barrier) {
         ++last;
     }
-    schedule times = schedule_of(f_, first, last, points_.tables, carried_, rounds_);
+    const bool defers =
+        last == end && !in_waiting_loop_ &&
+        (leads_over_loads(f_, flow_, block_) || (block_ > 0 && leads_over_loads(f_, flow_, block_ - 1)));
+    schedule times = schedule_of(f_, first, last, points_.tables, carried_, rounds_, defers);
+    if (defers) {
+        late_.insert(times.late.begin(), times.late.end());
+    } else {
+        wait_for_late(times);
+    }
     piece_first_ = first;
     starts_ = std::move(times.starts);
     instruction& begin = code_.emit(points_.begin_piece, first < end ? first : no_instruction);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "softgpu/machine/code/form.hpp"
@@ -60,6 +61,7 @@ private:
     [[nodiscard]] static std::uint32_t place_of(const ptx::instruction& i);
     // A store or an atomic by which the warp may let another one go on.
     [[nodiscard]] bool releases(const ptx::instruction& i) const;
+    void wait_for_late(schedule& times);
     // Straight code from `first` to the next barrier, which is the first instruction of the next piece.
     void begin_piece(std::uint32_t first, std::uint32_t end);
 
@@ -75,6 +77,8 @@ private:
     bool waits_for_global_ = false; // the same of global memory
     bool notes_word_ = false;       // before_access() has put before_poll or before_release in front of the instruction
     unsigned rounds_ = 1;           // as often it is unrolled
+    std::uint32_t block_ = 0;       // the present one
+    std::set<std::uint32_t> late_;  // carried registers that deferred instructions wait for
     std::uint32_t piece_first_ = 0; // the present piece's first instruction
     std::vector<double> starts_;    // schedule::starts of the present piece
 };
