@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chains of blocks through an if whose body loads. prediction_test.cpp, of the same process, names the cards.
 #include <cstdint>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -10,12 +11,10 @@
 namespace softgpu::runtime {
 namespace {
 
-// Sums p[0] and, if n is less than 5, p[32 MiB]: once as ptxas predicates it, once with an atomic in the body, which stays a branch. The
-// sum is the first instruction that waits for a load.
-constexpr std::string_view ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z10predicatedPjj(.param .u64 p, .param .u32 n)
+// A kernel that sums p[0] and, if n is less than 5, p[32 MiB]. The sum is the first instruction that waits for a load. `more` is in the
+// body of the if.
+std::string kernel_of(const std::string& name, const std::string& more) {
+    return ".visible .entry " + name + R"((.param .u64 p, .param .u32 n)
 {
     .reg .pred %p<2>;
     .reg .b32 %r<6>;
@@ -27,30 +26,17 @@ constexpr std::string_view ptx = R"(.version 8.0
     setp.ge.u32 %p1, %r1, 5;
     @%p1 bra BEHIND;
     ld.global.u32 %r4, [%rd1+33554432];
-    add.u32 %r3, %r3, %r4;
-BEHIND:
-    st.global.u32 [%rd1+128], %r3;
-    ret;
-}
-.visible .entry _Z8branchedPjj(.param .u64 p, .param .u32 n)
-{
-    .reg .pred %p<2>;
-    .reg .b32 %r<6>;
-    .reg .b64 %rd<2>;
-    ld.param.u64 %rd1, [p];
-    ld.param.u32 %r1, [n];
-    ld.global.u32 %r2, [%rd1];
-    add.u32 %r3, %r2, %r2;
-    setp.ge.u32 %p1, %r1, 5;
-    @%p1 bra BEHIND;
-    ld.global.u32 %r4, [%rd1+33554432];
-    red.global.add.u32 [%rd1+256], 1;
-    add.u32 %r3, %r3, %r4;
+)" + more + R"(    add.u32 %r3, %r3, %r4;
 BEHIND:
     st.global.u32 [%rd1+128], %r3;
     ret;
 }
 )";
+}
+
+// The body of the first is predicated by ptxas, that of the second stays behind a branch.
+const std::string ptx = ".version 8.0\n.target sm_75\n.address_size 64\n" + kernel_of("_Z10predicatedPjj", "") +
+                        kernel_of("_Z8branchedPjj", "red.global.add.u32 [%rd1+256], 1;\n");
 
 class loads_of_an_if : public testing::Test {
 protected:
