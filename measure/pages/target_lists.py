@@ -167,8 +167,8 @@ REASONS_OF_H200 = {
         "{met} rows do. Of the others all but two, whose rows end within a sector, have 2^24 elements, of which a launch costs 2 of 16 us.",
     "scans of rows and columns, 2^24 and more: of copy":
         "{met} rows do. Columns take one pass (decision 93): 75 to 94 % of 2^28, 69 to 84 % of 2^24, where a launch is 2 of 40 us. Three and "
-        "four columns take 55 to 71 %, since all shares wait for each other, those of which rows end within a sector 63 %, and long rows 58 "
-        "to 86 %, which are not taken apart.",
+        "four columns take 55 to 71 %, since all shares wait for each other, those of which rows end within a sector 61 to 63 %, and rows "
+        "58 to 97 %.",
     "a call without a graph, to 10,000 elements: the host's time":
         "A launch of an empty kernel takes the host 3.3 to 3.5 us there, in the same run; the calls take 3.2 to 3.5.",
     "host, sum, min-max, arg_max, exact and segmented sums: of read":

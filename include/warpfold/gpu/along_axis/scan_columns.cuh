@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "warpfold/detail/axes/axis_plan.hpp"
+#include "warpfold/gpu/along_axis/along_axis.cuh"
 #include "warpfold/gpu/along_axis/axis_indices.cuh"
 #include "warpfold/gpu/along_axis/scan_lanes.cuh"
 #include "warpfold/gpu/along_axis/share_prefix.cuh"

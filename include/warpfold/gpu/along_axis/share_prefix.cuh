@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "warpfold/gpu/along_axis/along_axis.cuh"
 #include "warpfold/gpu/core/flagged_slot.cuh"
 
 namespace warpfold::detail {
@@ -32,8 +33,8 @@ struct share_place {
 template <class A>
 struct share_totals {
     static constexpr std::size_t bytes(std::uint64_t rows, std::uint64_t shares, std::uint64_t tiles) {
-        const std::uint64_t groups = quotient(shares, shares_in_group),
-                            districts = quotient(shares, shares_in_district);
+        const std::uint64_t groups = rounded_quotient(shares, shares_in_group),
+                            districts = rounded_quotient(shares, shares_in_district);
         return rows * (shares + groups + districts) * sizeof(flagged_slot<A>) +
                tiles * (groups + districts) * sizeof(unsigned);
     }
@@ -46,9 +47,10 @@ struct share_totals {
           shares(static_cast<unsigned>(shares_)),
           of_share(static_cast<flagged_slot<A>*>(memory)),
           of_group(of_share + rows * shares),
-          through_district(of_group + rows * quotient(shares, shares_in_group)),
-          left_group(reinterpret_cast<unsigned*>(through_district + rows * quotient(shares, shares_in_district))),
-          left_district(left_group + tiles * quotient(shares, shares_in_group)) {}
+          through_district(of_group + rows * rounded_quotient(shares, shares_in_group)),
+          left_group(
+              reinterpret_cast<unsigned*>(through_district + rows * rounded_quotient(shares, shares_in_district))),
+          left_district(left_group + tiles * rounded_quotient(shares, shares_in_group)) {}
 
     // By all threads of the block: what precedes the share in the thread's row. `all` is the share's total, `shared` has
     // shared_bytes. Barriers.
@@ -92,8 +94,6 @@ struct share_totals {
 
 private:
     static constexpr unsigned at_once = 2; // slots on their way to a thread together
-
-    static constexpr std::uint64_t quotient(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
     // Calls work(slot, k) for the thread's slots of the first `count`, which are every along-th.
     template <class Work>
