@@ -170,14 +170,14 @@ void step_runner::on_device(const step_definition& step, const sample& data, ste
         stream_.synchronize();
     }
     where.launches = nullptr;
-    for (const auto& m : where.software ? predicted_machines() : std::vector<softgpu::observe::predicted_machine>{}) {
-        out.moves.emplace_back(m.card, softgpu::observe::seconds_of_moves(operations, m));
-    }
-    if (ladder_.machine) {
-        if (where.software) {
-            out.operations = std::move(operations);
-        }
-        add_timeline(step, where, out);
+    if (where.software) {
+        add_predicted(std::move(operations), out);
+    } else if (ladder_.machine) {
+        operation_timer timer(report_.device.name);
+        where.timer = &timer;
+        step.run(where);
+        where.timer = nullptr;
+        out.timeline = timer.timeline();
     }
     if (step.collect) {
         result = step.collect(where);
@@ -202,18 +202,19 @@ void step_runner::on_device(const step_definition& step, const sample& data, ste
     }
 }
 
-// On a GPU from a run of its own. Where cards are predicted, on the first one.
-void step_runner::add_timeline(const step_definition& step, stage& where, step_result& out) const {
-    if (out.operations) {
-        const auto predicted = predicted_machines();
-        out.timeline = predicted.empty() ? softgpu::observe::model_of(*out.operations, *ladder_.machine)
-                                         : softgpu::observe::model_of(*out.operations, predicted.front());
-    } else if (!where.software) {
-        operation_timer timer(report_.device.name);
-        where.timer = &timer;
-        step.run(where);
-        where.timer = nullptr;
-        out.timeline = timer.timeline();
+// The timeline that is shown is the first predicted card's; without one it is that of the ladder's machine.
+void step_runner::add_predicted(softgpu::observe::operation_log operations, step_result& out) const {
+    std::vector<softgpu::observe::timeline> timelines;
+    for (const auto& m : predicted_machines()) {
+        out.on_cards.push_back({m.card, softgpu::observe::seconds_of_moves(operations, m)});
+        if (ladder_.machine) {
+            timelines.push_back(softgpu::observe::model_of(operations, m));
+            out.on_cards.back().timeline = timelines.back().seconds();
+        }
+    }
+    if (ladder_.machine) {
+        out.timeline = timelines.empty() ? softgpu::observe::model_of(operations, *ladder_.machine) : timelines.front();
+        out.operations = std::move(operations);
     }
 }
 

@@ -50,7 +50,7 @@ private:
     // A stage without memory.
     [[nodiscard]] stage empty_stage(const sample& data) const;
     void on_device(const step_definition& step, const sample& data, step_result& out, bytes& result);
-    void add_timeline(const step_definition& step, stage& where, step_result& out) const;
+    void add_predicted(softgpu::observe::operation_log operations, step_result& out) const;
     void on_host(const step_definition& step, const sample& data, step_result& out, bytes& result) const;
     // Returns what the processes said on standard error.
     std::string in_child_processes(const step_definition& step, const sample& data, step_result& out,

@@ -36,6 +36,7 @@ __global__ void my_kernel(int* out, const int* in, std::uint64_t n, unsigned rou
 }
 
 constexpr unsigned threads = 512; // as on the slide
+constexpr unsigned rounds = 256;
 constexpr unsigned a = 1664525;
 constexpr unsigned b = 1013904223;
 
@@ -47,10 +48,6 @@ constexpr unsigned inverse(unsigned odd) { // of an odd number, modulo 2^32
     return x;
 }
 static_assert(inverse(a) * a == 1);
-
-#ifndef WARPFOLD_STREAM_ROUNDS
-#define WARPFOLD_STREAM_ROUNDS 256 // on a GPU; on the software GPU the model's machine is slower instead
-#endif
 
 engine::sample data(std::uint64_t n, std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -162,8 +159,8 @@ void compute(const engine::stage& on, cudaStream_t stream, const part& p) {
         static std::mutex noting; // steps with several threads
         const std::lock_guard lock(noting);
         engine::launch(here, "my_kernel", my_kernel, blocks, threads, 0, device_out(on) + p.first,
-                       static_cast<const int*>(device_in(on) + p.first), p.count,
-                       on.software ? 8u : unsigned{WARPFOLD_STREAM_ROUNDS}, a, b, inverse(a));
+                       static_cast<const int*>(device_in(on) + p.first), p.count, rounds, a,
+                       b, inverse(a));
     });
 }
 

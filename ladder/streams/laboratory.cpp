@@ -11,18 +11,18 @@ namespace {
 
 using softgpu::observe::timeline_machine;
 
-// A small GPU, on which the kernels here take about as long as their copies, at sizes that the software GPU does quickly.
+// A small GPU, on which the kernels here take about as long as their copies.
 timeline_machine small_gpu() {
     timeline_machine m;
-    m.name = "model of a small GPU: 16 multiprocessors with 0.9 warp instructions a nanosecond each, two copy engines, "
+    m.name = "model of a small GPU: 24 multiprocessors with 6.8 warp instructions a nanosecond each, two copy engines, "
              "25 GB/s "
              "each way, 6 GB/s for pageable memory";
     m.call_seconds = 0.25e-6;
     m.copy_latency = m.kernel_latency = 1e-6;
     m.pinned_bytes_per_s = 25e9;
     m.pageable_bytes_per_s = 6e9;
-    m.multiprocessors = 16;
-    m.warp_instructions_per_s = 0.9e9;
+    m.multiprocessors = 24;
+    m.warp_instructions_per_s = 6.8e9;
     m.memory_bytes_per_s = 200e9;
     m.host_function_seconds = 10e-6;
     return m;

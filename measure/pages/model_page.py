@@ -116,7 +116,8 @@ def predict(warpfold, cells, seconds):
                 cell["left_out"] = "was measured at another size than the tree's step has now"
                 continue
             p = step["predictions"][cell["card"]]
-            nanoseconds = p["cold_nanoseconds"] + p.get("fills_and_copies_nanoseconds", 0)
+            one_after_the_other = p["cold_nanoseconds"] + p.get("fills_and_copies_nanoseconds", 0)
+            nanoseconds = p.get("timeline_nanoseconds", one_after_the_other)
             cell.update(predicted=nanoseconds / 1e3, bound=p["bound"], launches=len(step["launches"]))
     except subprocess.TimeoutExpired:
         for cell in cells:
@@ -163,7 +164,7 @@ def table(cells, notes):
     return lines
 
 
-# Their steps overlap copies and kernels, stop, or measure the host: a sum of launches and copies says less of them.
+# Their steps overlap copies and kernels, stop, or measure the host.
 LABORATORIES = ("occupancy", "streams", "errors")
 
 
@@ -204,7 +205,7 @@ def page(cells, notes):
     lines = [MADE, "# The model beside measurements", "",
              "Predicted by [the model](../model.md) from what the software GPU counted, beside what was measured. No "
              "figure of a card was chosen by these tables. Times are those of all launches of a step and of the fills and copies "
-             "between them, with a cold L2 cache. Worst first.", "", "![Predicted against measured times](model-h200.svg)", ""]
+             "between them, with a cold L2 cache; of `streams` the end of the step's [timeline](../timeline.md). Worst first.", "", "![Predicted against measured times](model-h200.svg)", ""]
     for title, belongs in PARTS:
         mine = [c for c in cells if belongs(c)]
         done = [c for c in mine if "predicted" in c]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """What the model of docs/model.md is held against: Nsight Compute's figures of every launch of every ladder.
 
-    model_probe.py --tool build/gpu/tool/warpfold --out model.json --work FOLDER [--seconds 200] [--ladders scan,reduce]
+    model_probe.py --tool build/gpu/tool/warpfold --out model.json --work FOLDER [--seconds 200] [--ladders scan,reduce] [--parts 8,64]
 
-Three sizes of each ladder: its own, an 8th and a 64th. Of each size ncu takes every launch of one run of all steps, with caches
+Three sizes of each ladder: its own, an 8th and a 64th, or those of --parts. Of each size ncu takes every launch of one run of all steps, with caches
 flushed before it. There is no warm run: between two launches ncu itself takes the cache. The output is written after every run
 and says what was cut off. Exit status: 0; 1 if a run failed; 2 if none gave figures.
 """
@@ -21,11 +21,10 @@ import time
 
 from compare_ncu import base_name, extent
 
-LADDERS = ["convolution", "memory", "histogram", "reduce", "shared", "warps", "matmul", "transpose", "occupancy", "scan"]
+LADDERS = ["convolution", "memory", "histogram", "reduce", "shared", "warps", "matmul", "transpose", "occupancy", "streams", "scan"]
 OWN_SIZE = {"reduce": 1 << 24}  # as `warpfold ladder all` has it on a GPU
-PARTS = [1, 8, 64]
 MOST_LAUNCHES = 400
-LONGEST = 90  # seconds for one run
+LONGEST = 180  # seconds for one run
 
 # The last four are ncu's speed of light: parts of the device, in per cent of what they can do in the time that the launch takes.
 METRICS = {
@@ -131,10 +130,10 @@ class Probe:
                                        "rows": rows})
         self.out.write_text(json.dumps(self.found))
 
-    def go(self, ladders):
+    def go(self, ladders, parts):
         with concurrent.futures.ThreadPoolExecutor(len(ladders)) as pool:
             list(pool.map(self.names, ladders))
-        for part in PARTS:
+        for part in parts:
             for name in ladders:
                 if self.steps.get(name):
                     self.ncu(name, part)
@@ -148,10 +147,11 @@ def main():
     options.add_argument("--work", required=True, type=pathlib.Path)
     options.add_argument("--seconds", type=float, default=200)
     options.add_argument("--ladders", default=",".join(LADDERS))
+    options.add_argument("--parts", default="1,8,64")
     o = options.parse_args()
     o.work.mkdir(parents=True, exist_ok=True)
     probe = Probe(o.tool, o.out, o.work, o.seconds)
-    probe.go(o.ladders.split(","))
+    probe.go(o.ladders.split(","), [int(part) for part in o.parts.split(",")])
     return 2 if not probe.found["runs"] else 1 if probe.found["cut_off"] else 0
 
 

@@ -128,8 +128,11 @@ json json_of(const ladder::step_result& step, bool counted) {
                            {"share_of_roof", p.share_of_roof},
                            {"next_bound", p.next_bound}};
         }
-        for (const auto& [card, seconds] : step.moves) {
-            all[card]["fills_and_copies_nanoseconds"] = 1e9 * seconds;
+        for (const auto& [card, moves, timeline] : step.on_cards) {
+            all[card]["fills_and_copies_nanoseconds"] = 1e9 * moves;
+            if (timeline) {
+                all[card]["timeline_nanoseconds"] = 1e9 * *timeline;
+            }
         }
         out["predictions"] = std::move(all);
     }

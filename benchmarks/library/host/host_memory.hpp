@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "warpfold/detail/threads/parallel_for.hpp"
+#include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/target.hpp"
 
 namespace warpfold::bench {
@@ -20,6 +21,7 @@ inline std::uint64_t read_all(const host& on, const void* memory, std::uint64_t 
         const std::uint64_t count = (bytes - k * piece < piece ? bytes - k * piece : piece) / 8;
         std::uint64_t lane[32] = {};
         for (std::uint64_t w = 0; w + 32 <= count; w += 32) {
+            detail::prefetch_behind(words, w);
             for (unsigned j = 0; j < 32; ++j) {
                 lane[j] ^= words[w + j];
             }

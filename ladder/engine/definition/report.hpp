@@ -131,8 +131,13 @@ struct step_result : step_description {
     // the runtime was asked to do.
     std::optional<softgpu::observe::timeline> timeline;
     std::optional<softgpu::observe::operation_log> operations;
-    // By predicted card: seconds of its fills and copies, which the predictions of its launches do not have.
-    std::vector<std::pair<std::string, double>> moves;
+    // By predicted card what the predictions of its launches do not have.
+    struct on_card {
+        std::string card;
+        double moves = 0;                // seconds of its fills and copies, one after the other
+        std::optional<double> timeline{}; // seconds of its timeline, where it has one
+    };
+    std::vector<on_card> on_cards;
 
     // It came out as expected.
     [[nodiscard]] bool as_expected() const {

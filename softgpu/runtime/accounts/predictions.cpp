@@ -16,7 +16,7 @@
 namespace softgpu::runtime {
 namespace {
 
-constexpr std::chrono::seconds patience{1};
+constexpr std::chrono::seconds patience{1}; // without the end of a block
 
 struct predicted_card {
     explicit predicted_card(predict::card c)
@@ -39,11 +39,22 @@ struct predicted_cards {
     std::vector<std::unique_ptr<predicted_card>> cards;
     std::vector<observe::latency_table> tables; // of each card near, far
     std::timed_mutex launching;                 // one launch at a time has the caches
+    std::atomic<std::uint64_t> blocks_ended = 0; // of launches that had them
 };
 
 predicted_cards& all_predicted() {
     static predicted_cards& only = *new predicted_cards; // never destroyed: static destructors launch kernels too
     return only;
+}
+
+std::unique_lock<std::timed_mutex> take_turn() {
+    predicted_cards& all = all_predicted();
+    std::unique_lock turn(all.launching, std::defer_lock);
+    std::uint64_t ended_before = 0;
+    do {
+        ended_before = all.blocks_ended;
+    } while (!turn.try_lock_for(patience) && all.blocks_ended != ended_before);
+    return turn;
 }
 
 } // namespace
@@ -153,6 +164,7 @@ public:
             own.push_back(l1_[k].ended());
             to_.l1_of[k].leave(places_[k], l1_[k].cache());
         }
+        all_predicted().blocks_ended += to_.turn.owns_lock() ? 1 : 0;
         const std::lock_guard lock(to_.mutex);
         for (std::size_t k = 0; k < own.size(); ++k) {
             to_.l1[k].loads += own[k].loads;
@@ -234,7 +246,7 @@ launch_prediction::launch_prediction(const predict::launch_shape& shape, std::ve
     predicted_cards& all = all_predicted();
     sums_->shape = shape;
     sums_->host = std::move(host);
-    sums_->turn = std::unique_lock(all.launching, patience);
+    sums_->turn = take_turn();
     sums_->l1.resize(all.cards.size());
     sums_->shared.resize(all.cards.size());
     sums_->cycles.resize(all.tables.size());

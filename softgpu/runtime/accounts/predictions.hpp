@@ -24,8 +24,8 @@ void load_predicted_cards(const std::vector<std::string>& files);
 // The cards as machines of a timeline, in the order of their predictions. Without seconds of operations.
 [[nodiscard]] std::vector<observe::predicted_machine> predicted_machines();
 
-// One launch while it runs. Both of two launches would use the caches, so one waits for the other, for a second at most: the
-// other one may wait for what this one does. Then it is not predicted.
+// One launch while it runs. Both of two launches would use the caches, so one waits for the other, until no block of that one
+// has ended for a second: the other one may wait for what this one does. Then it is not predicted.
 class launch_prediction final : public machine::launch_trace {
 public:
     // `host`: memory of the host that kernels reach.

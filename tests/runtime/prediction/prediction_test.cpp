@@ -2,12 +2,15 @@
 // Predictions in the header for users' own tests. The process predicts four cards: h200, one whose DRAM is very slow,
 // and those whose lanes meet by other rules.
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -245,6 +248,27 @@ TEST_F(prediction_test, a_warp_that_waits_goes_on_when_the_flag_is_set) {
     EXPECT_GT(polls, 60);
     EXPECT_LT(microseconds(briefly, "slow") - microseconds(launched(1024, 0, 20), "slow"),
               0.5 * 100 * static_cast<double>(polls) / 1980);
+}
+
+// Blocks of the first kernel end all the time, for more than a second in all.
+TEST_F(prediction_test, a_launch_of_another_stream_waits_for_a_long_one) {
+    const embedded_kernel add(add_ptx, "_Z3addPji");
+    std::array<stream*, 2> streams{};
+    for (stream*& s : streams) {
+        ASSERT_EQ(cudaStreamCreateWithFlags(&s, 1), error::success);
+    }
+    const auto all = record([&] {
+        ASSERT_EQ(launch_in(streams[0], &add, 300'000, 64, data_.get(), 0), error::success);
+        std::this_thread::sleep_for(std::chrono::milliseconds(100)); // it has begun
+        ASSERT_EQ(launch_in(streams[1], &add, 1, 64, data_.get(), 0), error::success);
+    });
+    for (stream* const s : streams) {
+        ASSERT_EQ(cudaStreamDestroy(s), error::success);
+    }
+    ASSERT_EQ(all.launches().size(), 2u);
+    for (const auto& launch : all.launches()) {
+        EXPECT_GT(launch.predicted.on("h200").microseconds, 0);
+    }
 }
 
 // A texture's elements come through L1: the second fetch finds them there.

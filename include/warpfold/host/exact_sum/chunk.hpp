@@ -41,7 +41,8 @@ struct exponent_fields {
 };
 
 // Prefetches the chunk after the next one while this one, in the cache, is summed: the next one's last lines would still be on
-// their way. Each of the two passes over a chunk prefetches half, so memory is always busy.
+// their way. What stands 16 KiB behind it goes into the L2 cache meanwhile. Each of the two passes over a chunk prefetches half, so
+// memory is always busy.
 template <class... T>
 class next_chunk {
 public:
@@ -52,8 +53,13 @@ public:
     [[gnu::always_inline]] void fetch(unsigned k) const {
         constexpr unsigned each = exact_lanes / 2;
         for (const auto* x : behind_) {
+            if (each * sizeof(*x) < 64 && k % (2 * exact_lanes) != 0) { // two turns share a line
+                continue;
+            }
             for (unsigned byte = 0; byte < each * sizeof(*x); byte += 64) {
-                __builtin_prefetch(reinterpret_cast<const char*>(x + (Pass * n_ + k) / 2) + byte);
+                const char* const line = reinterpret_cast<const char*>(x + (Pass * n_ + k) / 2) + byte;
+                __builtin_prefetch(line);
+                __builtin_prefetch(line + 16384, 0, 2);
             }
         }
     }

@@ -37,6 +37,7 @@ template <class E, class In>
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
+        prefetch_behind(in, k);
         WARPFOLD_OVER_LANES
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
             const key x = key_of_number(static_cast<T>(in[k + j]));
@@ -71,6 +72,7 @@ template <bool Smallest, class C, class In>
     }
     std::uint64_t k = begin;
     for (; k + host_lanes <= end; k += host_lanes) {
+        prefetch_behind(in, k);
         WARPFOLD_OVER_LANES
         for (std::uint64_t j = 0; j < host_lanes; ++j) {
             lane[j] = better{}(lane[j], key_at(k + j));
