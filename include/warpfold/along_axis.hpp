@@ -25,8 +25,9 @@
 // No elements. A result of no elements is the identity, or the initial value. arg_min_along, arg_max_along and
 // min_max_along throw invalid_argument where there are such results.
 //
-// Cost. O(elements + results). On a GPU a reduction is one launch. A scan is one, or three, which read the input twice, if
-// there are few rows of many elements. A scan of few long contiguous rows is one launch for each row.
+// Cost. O(elements + results). On a GPU a reduction is one launch. A scan is one, or three, which read the input twice,
+// if rows with gaps, or columns that are not neighbours, do not fill the device. A scan of few long contiguous rows is
+// one launch for each row.
 //
 // Errors. Throws invalid_argument if there is no such axis, an axis is named twice, the output's extents are not those
 // that are kept, or a pointer is null or not aligned to its type. Addresses that strides give are not checked.
