@@ -79,6 +79,8 @@ def test_elements_that_no_call_takes(name):
     (lambda: wf.bincount([1, 2], minlength=1.5), TypeError, "bincount: minlength is of type float"),
     (lambda: wf.gaussian_blur(GRID, "a"), TypeError, "gaussian_blur: sigma is 'a'"),
     (lambda: wf.gaussian_blur(GRID, 1, truncate=[1]), TypeError, r"gaussian_blur: .* truncate \[1\]"),
+    (lambda: wf.digitize(LINE, GRID), ValueError, r"digitize: bins has shape \(3, 4\): "),
+    (lambda: wf.digitize(LINE, [0, 2, 1]), ValueError, r"digitize: bins has shape \(3,\): bins must be monotonically"),
     (lambda: wf.histogramdd(GRID, range=True), TypeError, "histogramdd: range is of type bool"),
     (lambda: wf.histogramdd(GRID, range=[1, 2, 3, 4]), ValueError, "histogramdd: range has 1 for a coordinate"),
     (lambda: wf.argmax(np.ones((3, 0, 0)), 1), ValueError, "argmax: attempt to get an index of an empty sequence"),

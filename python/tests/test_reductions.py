@@ -233,6 +233,45 @@ def test_out_with_strides_and_in_the_input():
     assert wf.mean(array, axis=1, keepdims=True, out=kept) is kept
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "cumsum", "cumprod"])
+@pytest.mark.parametrize("target", ["float32", ">f4", ">f8"])
+def test_float16_into_a_wider_out(name, target):
+    array = np.float16([60000, 60000, 3])
+    ours, theirs = (np.zeros(array.shape if name[:3] == "cum" else (), target) for _ in range(2))
+    getattr(wf, name)(array, out=ours)
+    getattr(np, name)(array, out=theirs)
+    assert_same(ours, theirs, 1e-6)
+
+
+def test_variances_of_float16_into_a_wider_out():
+    array = np.float16([60000, 60000, 0])
+    assert_same(wf.var(array, out=np.zeros((), np.float32)), np.var(array, dtype=np.float32, out=np.zeros((), np.float32)), 1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of matrices
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "any", "all", "mean", "var", "argmin", "exact_sum"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_out_is_a_matrix(name, axis):
+    array = np.arange(12.0).reshape(3, 4)
+    expected = getattr(wf, name)(array, axis=axis, keepdims=True)
+    room = np.asmatrix(np.zeros_like(expected))
+    assert getattr(wf, name)(array, axis=axis, keepdims=True, out=room) is room
+    assert_same(np.asarray(room), expected)
+
+
+@pytest.mark.parametrize("axis", [0, -1, 1, np.int8(-1), np.array(0), 0.0, np.float64(0), np.array([0]), np.array([0, 1]), "a", (0,)],
+                         ids=repr)
+@pytest.mark.parametrize("name", ["sum", "max", "any", "count_nonzero"])
+def test_axes_of_scalars(name, axis):
+    assert_same(*both(name, 5.0, axis=axis))
+
+
+def test_where_is_an_empty_list():
+    for array in (np.zeros(0), np.zeros((3, 0)), np.zeros(3)):
+        for name in ("sum", "any", "prod"):
+            assert_same(*both(name, array, where=[]))
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 1023, 4097, 65536 + 1, 300007])
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 def test_long_arrays(n, dtype):

@@ -92,6 +92,13 @@ def test_out():
     assert not room[1::2].any()
 
 
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+@pytest.mark.parametrize("dtype", [">f8", ">i4", "<f4"])
+def test_types_of_the_other_byte_order(name, dtype):
+    array = np.int8([100, 100, 3])
+    assert_same(getattr(wf, name)(array, dtype=dtype), getattr(np, name)(array, dtype=dtype))
+
+
 @pytest.mark.parametrize("call", [
     lambda m: m.cumsum(np.zeros(3), axis=1),
     lambda m: m.cumsum(np.zeros(3), axis=(0,)),

@@ -113,6 +113,12 @@ def test_errors(call, error):
     assert outcome(call) is error
 
 
+def test_no_elements_and_an_empty_list():
+    assert_same(wf.select([], []), np.zeros(0))
+    for part in wf.partition_by([], []):
+        assert_same(part, np.zeros(0))
+
+
 def test_runs_are_those_of_itertools():
     letters = np.frombuffer(b"mississippi", np.uint8)
     values, lengths = wf.run_length_encode(letters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -143,7 +144,7 @@ def read_scalar(value: Any, dtype: Any, call: str, argument: str) -> NumPyArray:
 def _writable(out: Any, call: str) -> NumPyArray:
     """The elements of an output, in place. Raises TypeError if it is no array of the package's types."""
     if isinstance(out, np.ndarray):
-        array: NumPyArray = out
+        array: NumPyArray = np.asarray(out)  # views of a matrix keep two axes
     elif package_of(out) == "torch" and not out.is_cuda:
         if out.is_neg():
             raise TypeError(f"{call}: out has PyTorch's negative bit, and results cannot be written through it")
@@ -190,9 +191,9 @@ def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Axes from 0 on, in increasing order. Raises AxisError, TypeError, and ValueError for an axis given twice."""
     if axis is None:
         return tuple(range(ndim))
-    if ndim == 0 and type(axis) not in BOOLS and axis in (0, -1):  # as in NumPy's reductions
-        return ()
     try:
+        if ndim == 0 and not isinstance(axis, (tuple, list)) and operator.index(_integers((axis,))[0]) in (0, -1):
+            return ()  # as in NumPy's reductions
         return tuple(sorted(normalize_axis_tuple(_integers(axis if isinstance(axis, (tuple, list)) else (axis,)), ndim)))
     except (TypeError, OverflowError):
         raise _no_axis(axis, ndim) from None

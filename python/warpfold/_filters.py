@@ -221,7 +221,8 @@ def separable_filter(a: Any, down: Any, across: Any, mode: str = "same", border:
     a : array of two axes or more
         Images in the last two axes. Integers and bool are filtered in float64.
     down, across : array of one axis
-        Finite numbers, which is not checked on a GPU. The element at half the length, rounded down, is the middle.
+        Finite numbers, which is not checked on a GPU. The element at `(length - 1) // 2` is the middle, as in
+        `numpy.convolve`.
     mode : {'same', 'full', 'valid'}
         A result for each element; wherever the mask touches an element; where it touches elements only.
     border : {'zero', 'clamp', 'mirror', 'reflect', 'wrap'}

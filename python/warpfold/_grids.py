@@ -82,7 +82,10 @@ def _narrowed(edges: NumPyArray, less: bool) -> NumPyArray:
 
 def _sorted(edges: NumPyArray, samples: np.dtype[Any], less: bool, is_narrow: bool) -> tuple[NumPyArray, bool]:
     """Edges as they are compared with samples, increasing; and whether they decreased. Raises what `digitize` raises for edges."""
-    np.digitize(np.empty(0), edges)  # its errors are those of the edges
+    try:
+        np.digitize(np.empty(0), edges)
+    except ValueError as error:
+        raise ValueError(f"digitize: bins has shape {edges.shape}: {error}") from None
     if np.isnan(edges).any():
         raise ValueError("digitize: bins has a NaN, which has no place among numbers")
     decreases = bool(edges.size) and bool(edges[0] > edges[-1])

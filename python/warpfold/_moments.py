@@ -19,8 +19,8 @@ PARTS: dict[np.dtype[Any], np.dtype[Any]] = {np.dtype(np.complex64): np.dtype(np
                                              np.dtype(np.complex128): np.dtype(np.float64)}
 
 
-def _mean_types(array: Shaped, dtype: Any, call: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """The type that means are computed in, and that of the results."""
+def _mean_types(array: Shaped, dtype: Any, out: Any, call: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """The type that means are computed in, and that of the results. For an `out` they are not rounded to float16 in between."""
     if dtype is not None:
         chosen = np.dtype(dtype)
         check_dtype(chosen, call, "the result")
@@ -28,7 +28,8 @@ def _mean_types(array: Shaped, dtype: Any, call: str) -> tuple[np.dtype[Any], np
             raise TypeError(f"{call}: the result has dtype {chosen}; accepted are float16, float32 and float64")
     else:
         chosen = array.dtype if array.dtype.kind == "f" else np.dtype(np.float64)
-    return np.dtype(np.float32) if chosen.itemsize == 2 else chosen, chosen
+    inner = np.dtype(np.float32) if chosen.itemsize == 2 else chosen
+    return inner, chosen if out is None or dtype is not None else inner
 
 
 def _means(call: Call, axes: Sequence[int], mask: Array | None, means: Array) -> Any:
@@ -52,7 +53,7 @@ def _mean(a: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, where: Any) 
     with call_of("mean", a) as call:
         axes = axes_of(axis, call.array.ndim)
         mask = _mask(call, where, axes)
-        inner, chosen = _mean_types(call.array, dtype, "mean")
+        inner, chosen = _mean_types(call.array, dtype, out, "mean")
         target = call.results(out, _shape(call.array, axes, keepdims), chosen)
         result = _kept(target.array, axes, keepdims)
         means = result if inner == chosen else call.empty(result.shape, inner)
@@ -124,7 +125,7 @@ def _var(a: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool, 
         axes = axes_of(axis, array.ndim)
         ddof = read_scalar(ddof, np.float64, "var", "ddof").item()
         mask = _mask(call, where, axes)
-        inner, chosen = _mean_types(array, dtype, "var")
+        inner, chosen = _mean_types(array, dtype, out, "var")
         target = call.results(out, _shape(array, axes, keepdims), chosen)
         result = _kept(target.array, axes, keepdims)
         if call.is_on_host:

@@ -34,13 +34,21 @@ def _kept(result: Array, axes: Sequence[int], keepdims: bool) -> Array:
     return result.squeeze(tuple(axes)) if keepdims else result
 
 
+def condition(call: Call, where: Any) -> Array:
+    """`where`, which is of bool."""
+    mask = call.operand(where, "where")
+    if mask.size == 0 and isinstance(where, (list, tuple)):  # NumPy makes float64 of no elements
+        return call.empty(mask.shape, np.bool_)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"{call.name}: where has dtype {mask.dtype}, and must be of bool")
+    return mask
+
+
 def _mask(call: Call, where: Any, axes: Sequence[int]) -> Array | None:
     """`where` as bool of the shape of the array, the reduced axes last; None if it chooses all elements."""
     if where is True or where is NO_VALUE:
         return None
-    mask = call.operand(where, "where")
-    if mask.dtype != np.bool_:
-        raise TypeError(f"{call.name}: where has dtype {mask.dtype}, and must be of bool")
+    mask = condition(call, where)
     try:
         return axes_last(call.broadcast(mask, call.array.shape), axes)
     except ValueError:
@@ -89,8 +97,8 @@ def result_type(array: Shaped, dtype: Any, out: Any, call: str) -> np.dtype[Any]
         check_dtype(chosen, call, "the result")
         return chosen
     default = _sum_type(array.dtype)
-    if isinstance(out, np.ndarray) and out.dtype.isnative and np.can_cast(default, out.dtype) and out.dtype.kind in "iuf":
-        default = out.dtype
+    if isinstance(out, np.ndarray) and np.can_cast(default, out.dtype) and out.dtype.kind in "iuf":
+        default = out.dtype.newbyteorder("=")
         check_dtype(default, call, "out")
     return default
 

@@ -29,7 +29,8 @@ def _scan(name: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any, ex
                 one_axis(axis, 1)
             array, axis = array if array.ndim == 1 else call.contiguous(array).reshape(-1), 0
         along = one_axis(axis, array.ndim)
-        chosen = array.dtype if op in (MINIMUM, MAXIMUM) else result_type(array, dtype, out, name)
+        native = None if dtype is None else np.dtype(dtype).newbyteorder("=")  # as NumPy's results, of any byte order asked for
+        chosen = array.dtype if op in (MINIMUM, MAXIMUM) else result_type(array, native, out, name)
         target = call.results(out, array.shape, chosen)
         if chosen.kind == "b" and op in (SUM, PRODUCT):  # logical or, logical and
             array, op = call.cast(array, np.bool_), MAXIMUM if op == SUM else MINIMUM

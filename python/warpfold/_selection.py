@@ -9,7 +9,7 @@ import numpy as np
 from ._arrays import Array, check_choice, fold_type
 from ._calls import ADD, Call, call_of
 from ._docstrings import documented_as
-from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, SUM, _count, _sum_type
+from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, SUM, _count, _sum_type, condition
 
 
 # Bytes of an array on a GPU whose selected elements are counted while they are moved, into room for all; those of longer ones
@@ -19,13 +19,11 @@ MOST_AT_ONCE = 1 << 23
 
 def _conditions(call: Call, where: Any) -> Array:
     """The condition for each element in row-major order."""
-    condition = call.operand(where, "where")
-    if condition.dtype != bool:
-        raise TypeError(f"{call.name}: where has dtype {condition.dtype}, and must be bool")
+    mask = condition(call, where)
     try:
-        return call.contiguous(call.broadcast(condition, call.array.shape))
+        return call.contiguous(call.broadcast(mask, call.array.shape))
     except ValueError:
-        raise ValueError(f"{call.name}: where has shape {condition.shape}, and a {call.array.shape}") from None
+        raise ValueError(f"{call.name}: where has shape {mask.shape}, and a {call.array.shape}") from None
 
 
 def _counted(call: Call, where: Any) -> tuple[Array, int]:
