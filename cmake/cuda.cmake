@@ -12,7 +12,9 @@
 include("${CMAKE_CURRENT_LIST_DIR}/toolkit.cmake")
 
 set(WARPFOLD_CUDA_ARCHITECTURES "" CACHE STRING
-  "Architectures to make machine code for, beside PTX for compute_75: \"80;90\". None is needed for the software GPU")
+  "Architectures to make machine code for, beside PTX: \"80;90\". None is needed for the software GPU")
+set(WARPFOLD_PTX_ARCHITECTURE 75 CACHE STRING
+  "Architecture of the PTX. A later one gives predictions of later cards the code that they run, and runs on no earlier card")
 
 if(WARPFOLD_CUDA)
   warpfold_find_nvcc()
@@ -75,7 +77,7 @@ function(warpfold_cuda_objects out)
   set(flags -std=c++20 ${optimisation} ${lines} -cudart shared -ccbin "${CMAKE_CXX_COMPILER}" "-I${PROJECT_SOURCE_DIR}"
     "-I${PROJECT_SOURCE_DIR}/include" -Xcompiler=-fPIC,-Wall,-Wextra --extended-lambda)
   if(NOT arg_OPTIONS MATCHES "arch=compute_90a") # code for these instructions alone compiles for nothing else
-    list(APPEND flags -gencode "arch=compute_75,code=compute_75")
+    list(APPEND flags -gencode "arch=compute_${WARPFOLD_PTX_ARCHITECTURE},code=compute_${WARPFOLD_PTX_ARCHITECTURE}")
     foreach(architecture IN LISTS WARPFOLD_CUDA_ARCHITECTURES)
       list(APPEND flags -gencode "arch=compute_${architecture},code=sm_${architecture}")
     endforeach()

@@ -30,7 +30,7 @@ PARTS = {"dram": "dram", "l2": "l2", "atomics": "l2", "l1": "l1", "shared": "l1"
 
 
 def predicted(warpfold, run, card, seconds):
-    """Launches of the same steps on the software GPU, with their step."""
+    """Launches of the same steps on the software GPU, with their step. On a GPU a step with a timeline runs once more for it."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "report.json"
         subprocess.run([warpfold, "ladder", run["ladder"], "--device", "softgpu", "--predict", card, "--no-claims", "--steps",
@@ -38,7 +38,7 @@ def predicted(warpfold, run, card, seconds):
                        stderr=subprocess.DEVNULL, timeout=seconds, check=False)
         steps = json.loads(out.read_text())["steps"] if out.exists() else []
     return [dict(step=s["id"], kernel=base_name(x["kernel"]), grid=x["grid"], block=x["block"], model=x["predictions"][card])
-            for s in steps for x in s["launches"] if x.get("predictions")]
+            for s in steps for _ in range(2 if "timeline" in s else 1) for x in s["launches"] if x.get("predictions")]
 
 
 def pairs_of(run, ours):
@@ -134,13 +134,15 @@ def page(pairs, card, date, cut_off, notes, launch_next):
              f"# The model beside Nsight Compute on the {card.upper()}", "",
              f"Taken on {date} with `./dev gpu 9 model`; clocks not locked, caches flushed before each launch. Predicted by "
              "[the model](../model.md), cold. Launches of one step that do the same count once.", "",
-             "| size | launches | time, mean absolute error | within 30 % | bound as ncu's | DRAM bytes within 10 % "
+             "| of | launches | time, mean absolute error | within 30 % | bound as ncu's | DRAM bytes within 10 % "
              "| L2 hit rate within 10 points |", "| --- | ---: | --- | ---: | ---: | ---: | ---: |"]
-    sizes = {ladder: max(p["n"] for p in pairs if p["ladder"] == ladder) for ladder in {p["ladder"] for p in pairs}}
+    sizes = {ladder: max(p["n"] for p in pairs if p["ladder"] == ladder) for ladder in dict.fromkeys(p["ladder"] for p in pairs)}
     for part, name in ((1, "the ladder's own"), (8, "an 8th"), (64, "a 64th")):
         some = [p for p in pairs if p["n"] == sizes[p["ladder"]] // part]
         if some:
             lines.append(f"| {name} | {summary(some, error, launch_next)} |")
+    for ladder in sizes:
+        lines.append(f"| `{ladder}` | {summary([p for p in pairs if p['ladder'] == ladder], error, launch_next)} |")
     lines += [f"| all | {summary(pairs, error, launch_next)} |", "",
               "Time: ncu's has no way from the host to the device. It stands beside `launch_next` of the card, which a kernel "
               "that follows another one takes, and the model's time of the kernel. Bound: the busiest of multiprocessor (`sm`), "

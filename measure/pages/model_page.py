@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Writes docs/results/model-h200.md and its plot: what the model of docs/model.md predicts, beside what was measured.
 
-    model_page.py --warpfold build/ci/tool/warpfold [--seconds 60] [--most 33554432] [--keep predicted.json]
+    model_page.py --warpfold build/ci/tool/warpfold --later build/model/tool/warpfold [--seconds 60] [--most 33554432]
+                  [--keep predicted.json]
     model_page.py --kept predicted.json    # page and plot alone, from the predictions of an earlier run
     model_page.py                          # the plot alone, from the page's own tables
 
 Measured: ladders-h200.md, ladders-h100.md and published-h200.json (cold L2), and docs/lectures/published.json (G80, K40m,
 T4; the T4 is predicted at its boost clock and at its base clock).
 Predicted: `warpfold ladder NAME --predict CARDS` at the same size, block and type, every step by itself, for all cards
-that it was measured on. A step that takes longer than --seconds on this host, or that has more than --most elements
+that it was measured on; those of compute capability 9.0 by the command of --later, whose PTX is for that (docs/measuring.md). A step that takes longer than --seconds on this host, or that has more than --most elements
 (K40m: 2^26), is left out, and the page says so. Why a step misses is in docs/results/model-notes.json, by hand: for a step, or for a bound whose predictions are
 too short. Exit status: 0; 2 if an input cannot be used.
 """
@@ -89,11 +90,12 @@ def card_file(cell):
 
 
 OPTIONS = ("block", "type", "finish")
+LATER = ("h100", "h200")
 
 
 def problem_of(cell):
     """What cells have in common that one run predicts."""
-    return tuple(cell.get(name) for name in ("ladder", "step", "asked", *OPTIONS))
+    return cell["card"] in LATER, *(cell.get(name) for name in ("ladder", "step", "asked", *OPTIONS))
 
 
 def predict(warpfold, cells, seconds):
@@ -224,6 +226,7 @@ def page(cells, notes):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--warpfold")
+    options.add_argument("--later", help="a command with PTX for compute capability 9.0; default: that of --warpfold")
     options.add_argument("--seconds", type=float, default=60)
     options.add_argument("--most", type=int, default=1 << 25)
     options.add_argument("--ladders", default="", help="only these, with commas between")
@@ -231,6 +234,7 @@ def main():
     options.add_argument("--keep")
     options.add_argument("--kept")
     o = options.parse_args()
+    o.later = o.later or o.warpfold
     if o.kept:
         cells = json.loads(pathlib.Path(o.kept).read_text())
     elif o.warpfold:
@@ -244,7 +248,8 @@ def main():
             else:
                 problems.setdefault(problem_of(cell), []).append(cell)
         with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
-            list(pool.map(lambda of_one: predict(o.warpfold, of_one, o.seconds), problems.values()))
+            list(pool.map(lambda of_one: predict(o.later if of_one[0]["card"] in LATER else o.warpfold, of_one, o.seconds),
+                          problems.values()))
         if o.keep:
             pathlib.Path(o.keep).write_text(json.dumps(cells, indent=1))
     else:

@@ -15,7 +15,8 @@
 
 namespace softgpu::machine {
 
-enum class touch : std::uint8_t { load, load_past_l1, store, atomic };
+// `prefetch`: into L2, for which nobody waits.
+enum class touch : std::uint8_t { load, load_past_l1, prefetch, store, atomic };
 
 // What lanes of a warp have in common decides how long these take.
 enum class meeting : std::uint8_t {

@@ -95,10 +95,11 @@ inline void sector_cache::limit(set& s, stored_lines& stored, std::size_t way, o
     }
 }
 
-template <bool Stores>
+template <sector_cache::use How>
 sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, std::uint32_t words, asker a) {
+    constexpr bool stores = How == use::write;
     if (sets_.empty()) {
-        const outcome o{.fetched = sectors, .written = Stores ? sectors_in(sectors) : 0};
+        const outcome o{.fetched = sectors, .written = stores ? sectors_in(sectors) : 0};
         return {o, o};
     }
     set& here = sets_[lru_set::place_of(line, sets_.size())];
@@ -120,25 +121,31 @@ sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, 
     }
     here.lines.use(way);
     entry& e = here.entries[way];
-    if constexpr (Stores) {
+    if constexpr (stores) {
         store(e.kept, sectors, words, o.kept);
         store(e.fresh, sectors, words, o.fresh);
     } else {
         const bool is_own = e.by.by == a.by;
         load(e.kept, sectors, is_own, o.kept);
         load(e.fresh, sectors, is_own, o.fresh);
+        if constexpr (How == use::prefetch) {
+            e.kept.along |= o.kept.fetched & 15;
+            e.fresh.along |= o.fresh.fetched & 15;
+            a = nobody;
+        }
         o.kept.after = o.fresh.after = order_of(a, e.by);
         e.by = (o.kept.fetched | o.fresh.fetched) != 0 ? a : e.by;
     }
-    if (Stores || (here.kept.partial | here.fresh.partial) != 0) {
+    if (stores || (here.kept.partial | here.fresh.partial) != 0) {
         limit<&entry::kept>(here, here.kept, way, o.kept);
         limit<&entry::fresh>(here, here.fresh, way, o.fresh);
     }
     return o;
 }
 
-template sector_cache::outcomes sector_cache::find<false>(std::uint64_t, unsigned, std::uint32_t, asker);
-template sector_cache::outcomes sector_cache::find<true>(std::uint64_t, unsigned, std::uint32_t, asker);
+template sector_cache::outcomes sector_cache::find<sector_cache::use::read>(std::uint64_t, unsigned, std::uint32_t, asker);
+template sector_cache::outcomes sector_cache::find<sector_cache::use::prefetch>(std::uint64_t, unsigned, std::uint32_t, asker);
+template sector_cache::outcomes sector_cache::find<sector_cache::use::write>(std::uint64_t, unsigned, std::uint32_t, asker);
 
 void sector_cache::expect(std::uint64_t line) const noexcept {
     if (!sets_.empty()) {

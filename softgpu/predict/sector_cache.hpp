@@ -47,16 +47,19 @@ public:
     };
     void begin() noexcept { ++launch_; }
     // Looks for the sectors (a mask of four) and keeps them from now on.
-    outcomes read(std::uint64_t line, unsigned sectors, asker a = {}) { return find<false>(line, sectors, 0, a); }
+    outcomes read(std::uint64_t line, unsigned sectors, asker a = {}) { return find<use::read>(line, sectors, 0, a); }
+    // Nobody has asked for the sectors yet: the next one that does finds them late.
+    outcomes prefetch(std::uint64_t line, unsigned sectors) { return find<use::prefetch>(line, sectors, 0, {}); }
     // `words`: a mask of the line's 32, those that the store fills.
     outcomes write(std::uint64_t line, unsigned sectors, std::uint32_t words = ~0u) {
-        return find<true>(line, sectors, words, {});
+        return find<use::write>(line, sectors, words, {});
     }
 
     // Asks the host's memory for the line's set: it is looked for soon.
     void expect(std::uint64_t line) const noexcept;
 
 private:
+    static constexpr asker nobody{0xFFFF, 0xFFFF, 0};
     static constexpr int most_dirty = 7;        // lines of a set
     static constexpr int most_partial = 2;      // likewise
     static constexpr std::int32_t together = 6; // cycles
@@ -85,7 +88,8 @@ private:
         std::array<entry, lru_set::ways> entries;
     };
 
-    template <bool Stores>
+    enum class use : std::uint8_t { read, prefetch, write };
+    template <use How>
     outcomes find(std::uint64_t line, unsigned sectors, std::uint32_t words, asker a);
     void load(sectors_of_line& here, unsigned sectors, bool is_own, outcome& o) const noexcept;
     static void store(sectors_of_line& here, unsigned sectors, std::uint32_t words, outcome& o) noexcept;

@@ -33,8 +33,8 @@ void device_l2::begin() {
 }
 
 inline bool device_l2::is_far(const l2_access& a) const {
-    const bool loads = a.how == touch::load || a.how == touch::load_past_l1;
-    return partitions_ == 2 && loads && (slice_of(a.line) & 1) != (a.by.by & 1u);
+    const bool reads = a.how == touch::load || a.how == touch::load_past_l1 || a.how == touch::prefetch;
+    return partitions_ == 2 && reads && (slice_of(a.line) & 1) != (a.by.by & 1u);
 }
 
 // A store goes to the line's home alone. A copy that it makes stale counts as one that is there: it would be fetched from its
@@ -43,13 +43,27 @@ inline device_l2::looked_up device_l2::look_up(const l2_access& a) {
     if (a.how == touch::store || a.how == touch::atomic) {
         return {.own = cache_.write(a.line, a.sectors, a.how == touch::store ? a.words : ~0u), .home = {}};
     }
+    const auto ask = [&](std::uint64_t line, unsigned sectors) {
+        return a.how == touch::prefetch ? cache_.prefetch(line, sectors) : cache_.read(line, sectors, a.by);
+    };
     if (!is_far(a)) {
-        return {.own = cache_.read(a.line, a.sectors, a.by), .home = {}};
+        return {.own = ask(a.line, a.sectors), .home = {}};
     }
-    const sector_cache::outcomes own = cache_.read(a.line | copy_of_line, a.sectors, a.by);
+    const sector_cache::outcomes own = ask(a.line | copy_of_line, a.sectors);
     const unsigned missed = own.kept.fetched | own.fresh.fetched;
-    return {
-        .own = own, .home = missed != 0 ? cache_.read(a.line, missed, a.by) : sector_cache::outcomes{}, .is_far = true};
+    return {.own = own, .home = missed != 0 ? ask(a.line, missed) : sector_cache::outcomes{}, .is_far = true};
+}
+
+inline void device_l2::count_read(const sector_cache::outcome& o, const l2_access& a, traffic& to) {
+    to.l2_reads += sectors_in(a.sectors);
+    to.l2_read_hits += sectors_in(o.hits);
+    to.l2_late_hits += sectors_in(o.late);
+    to.l2_together += o.after == sector_cache::order::together ? sectors_in(o.late) : 0;
+    to.l2_early_hits += o.after == sector_cache::order::earlier ? sectors_in(o.late) : 0;
+    if (a.how == touch::atomic) {
+        to.l2_atomics += sectors_in(a.sectors);
+        to.l2_atomic_hits += sectors_in(o.hits);
+    }
 }
 
 inline void device_l2::count(const sector_cache::outcome& o, const sector_cache::outcome* home, const l2_access& a,
@@ -62,14 +76,8 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
         ++to.l2_store_requests;
         return;
     }
-    to.l2_reads += sectors_in(a.sectors);
-    to.l2_read_hits += sectors_in(o.hits);
-    to.l2_late_hits += sectors_in(o.late);
-    to.l2_together += o.after == sector_cache::order::together ? sectors_in(o.late) : 0;
-    to.l2_early_hits += o.after == sector_cache::order::earlier ? sectors_in(o.late) : 0;
-    if (a.how == touch::atomic) {
-        to.l2_atomics += sectors_in(a.sectors);
-        to.l2_atomic_hits += sectors_in(o.hits);
+    if (a.how != touch::prefetch) { // which is no read, as Nsight Compute counts
+        count_read(o, a, to);
     }
     if (home == nullptr) {
         to.dram_reads += sectors_in(o.fetched);
@@ -77,9 +85,11 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
     }
     to.dram_writes += home->written;
     to.dram_reads += home->filled;
-    to.l2_far_hits += sectors_in(a.sectors & o.fetched & home->hits);
-    to.l2_far_late += sectors_in(a.sectors & o.fetched & home->late);
     to.dram_reads += sectors_in(o.fetched & home->fetched);
+    if (a.how != touch::prefetch) {
+        to.l2_far_hits += sectors_in(a.sectors & o.fetched & home->hits);
+        to.l2_far_late += sectors_in(a.sectors & o.fetched & home->late);
+    }
 }
 
 inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
@@ -88,7 +98,8 @@ inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
     case touch::store: here += slices_.store * a.passes; break;
     case touch::atomic: here += slices_.atomic * a.passes; break;
     case touch::load_past_l1: here += changed != 0 ? slices_.changed : slices_.load; break;
-    case touch::load: here += slices_.load; break;
+    case touch::load:
+    case touch::prefetch: here += slices_.load; break;
     }
     of_warm_.slice_cycles = std::max(of_warm_.slice_cycles, here);
 }

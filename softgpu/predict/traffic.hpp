@@ -110,6 +110,7 @@ private:
     // A load of a line whose home is not in the multiprocessor's part.
     [[nodiscard]] bool is_far(const l2_access& a) const;
     [[nodiscard]] looked_up look_up(const l2_access& a);
+    static void count_read(const sector_cache::outcome& own, const l2_access& a, traffic& to);
     static void count(const sector_cache::outcome& own, const sector_cache::outcome* home, const l2_access& a,
                       traffic& to);
     void count_slice(const l2_access& a, unsigned changed);

@@ -241,6 +241,33 @@ TEST(Traffic, ASectorThatComesWithAnotherWarpsIsLate) {
     EXPECT_EQ(l2.cold().dram_reads, 4u);
 }
 
+// A prefetch is no read. It brings a sector and its neighbour, for which the next one that asks waits.
+TEST(Traffic, APrefetchedSectorIsThereAndLate) {
+    for (const unsigned partitions : {1u, 2u}) {
+        device_l2 l2(1 << 20, 64, {}, partitions);
+        l2.begin();
+        block_l1 l1(l2, load_cache(1 << 14));
+        for (std::uint64_t line = 0; line < 64; ++line) {
+            l1.touched(access(0, line, 0b0001, 1, touch::prefetch));
+        }
+        static_cast<void>(l1.ended());
+        EXPECT_EQ(l2.cold().l2_reads, 0u);
+        EXPECT_EQ(l2.cold().l2_requests, 64u);
+        EXPECT_EQ(l2.cold().dram_reads, 128u);
+        for (const std::uint64_t late : {128u, 128u}) { // the second round finds all there
+            block_l1 again(l2, load_cache(1 << 14));
+            for (std::uint64_t line = 0; line < 64; ++line) {
+                again.touched(access(0, line, 0b1111, 1, touch::load));
+            }
+            EXPECT_EQ(again.ended().l1_hits, 0u);
+            EXPECT_EQ(l2.cold().l2_late_hits, late);
+        }
+        EXPECT_EQ(l2.cold().l2_reads, 512u);
+        EXPECT_EQ(l2.cold().l2_read_hits, 128u + 256u);
+        EXPECT_EQ(l2.cold().dram_reads, 256u);
+    }
+}
+
 // By clocks of the block, whichever order the host runs its warps in.
 TEST(Traffic, WarpsAskForSectorsOfALineTogetherOrOneAfterTheOther) {
     device_l2 l2(1 << 20, 64);

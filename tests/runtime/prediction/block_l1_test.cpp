@@ -7,7 +7,8 @@
 namespace softgpu::runtime {
 namespace {
 
-// shifted(p): each thread loads its word and the next one. same(p): each block loads one line. What is loaded decides of a trap:
+// shifted(p): each thread loads its word and the next one. same(p): each block loads one line. ahead(p): four lanes ask L2 for a line
+// each, all lanes of a warp load these lines. What is loaded decides of a trap:
 // ptxas would leave out what nothing reads.
 constexpr std::string_view ptx = R"(.version 8.0
 .target sm_75
@@ -42,6 +43,27 @@ constexpr std::string_view ptx = R"(.version 8.0
     @%p1 trap;
     ret;
 }
+.visible .entry _Z5aheadPj(.param .u64 p)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<7>;
+    .reg .b64 %rd<6>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p];
+    mul.wide.u32 %rd2, %r1, 128;
+    add.s64 %rd3, %rd1, %rd2;
+    setp.lt.u32 %p1, %r1, 4;
+    @%p1 prefetch.global.L2 [%rd3];
+    mul.wide.u32 %rd4, %r1, 16;
+    add.s64 %rd5, %rd1, %rd4;
+    ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd5];
+    add.u32 %r2, %r2, %r3;
+    add.u32 %r4, %r4, %r5;
+    add.u32 %r6, %r2, %r4;
+    setp.eq.u32 %p2, %r6, -1;
+    @%p2 trap;
+    ret;
+}
 )";
 
 constexpr unsigned threads = 256;
@@ -52,6 +74,7 @@ protected:
     block_l1_test() : program_(ptx) {
         program_.kernel(&shifted_, "_Z7shiftedPj");
         program_.kernel(&same_, "_Z4samePj");
+        program_.kernel(&ahead_, "_Z5aheadPj");
     }
     void SetUp() override { ASSERT_EQ(cudaMemset(words(), 0, 8 * threads), error::success); }
 
@@ -71,6 +94,7 @@ protected:
     embedded_program program_;
     const char shifted_ = 0;
     const char same_ = 0;
+    const char ahead_ = 0;
     const device_bytes data_{untouched + 8 * threads};
 };
 
@@ -79,6 +103,13 @@ TEST_F(block_l1_test, warps_ask_for_their_lines_in_the_order_of_their_clocks) {
     const auto p = of(shifted_, 1, threads, 0);
     EXPECT_EQ(p.l2_read_hit_rate, 0);
     EXPECT_NEAR(p.l1_load_hit_rate, 1 - 33. / 72, 1e-9); // of eight warps, each with four sectors and five
+}
+
+// A sector of each line, and the one that DRAM sends with it.
+TEST_F(block_l1_test, a_prefetch_brings_half_of_a_line) {
+    const auto p = of(ahead_, 1, 32, 0);
+    EXPECT_EQ(p.l2_read_hit_rate, 0.5);
+    EXPECT_EQ(p.cold_dram_read_bytes, 512);
 }
 
 // One block fits a multiprocessor: of 264 the second 132 find what the first ones have loaded.

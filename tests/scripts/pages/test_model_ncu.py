@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """measure/pages/model_ncu.py: what is compared with what."""
+import json
+import pathlib
 import sys
+import tempfile
 import unittest
 
 from support import ROOT, load
@@ -25,6 +28,16 @@ class Pairs(unittest.TestCase):
         run = {"ladder": "scan", "n": 64, "rows": [theirs("b"), theirs("a", 2), theirs("a"), theirs("a"), theirs("c")]}
         pairs = ncu.pairs_of(run, [ours("a", "1"), ours("a", "2"), ours("b", "3"), ours("a", "4", 2), ours("a", "5")])
         self.assertEqual([(p["ncu"]["kernel"], p["step"]) for p in pairs], [("b", "3"), ("a", "4"), ("a", "1"), ("a", "2")])
+
+    def test_a_step_with_a_timeline_runs_twice(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = pathlib.Path(folder) / "warpfold"
+            launch = {"kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "predictions": {"h200": {}}}
+            report = {"steps": [{"id": "1", "launches": [launch]}, {"id": "2", "launches": [launch], "timeline": {}}]}
+            command.write_text(f"#!/bin/sh\nfor last; do :; done\ncat >$last <<'END'\n{json.dumps(report)}\nEND\n")
+            command.chmod(0o755)
+            found = ncu.predicted(str(command), {"ladder": "streams", "n": 1, "steps": ["1", "2"]}, "h200", 10)
+        self.assertEqual([x["step"] for x in found], ["1", "2", "2"])
 
     def pair(self, x, launch):
         return ncu.pairs_of({"ladder": "scan", "n": 64, "rows": [x]}, [launch])[0]

@@ -60,8 +60,9 @@ print(json.dumps({{"steps": [{{"n": 64, "launches": [1, 2], "predictions": {{
             command.chmod(0o755)
             cell = {"ladder": "reduce", "step": "3", "asked": 64, "n": 64, "block": 128, "measured": 1.0}
             cells = [cell | {"card": "t4"}, cell | {"card": "h200"}, cell | {"card": "t4base", "clock": 0.585}]
-            self.assertEqual(len({pages.problem_of(c) for c in cells}), 1)
-            self.assertNotEqual(pages.problem_of(cell | {"card": "t4"}), pages.problem_of(cell | {"block": 256}))
+            self.assertEqual(pages.problem_of(cells[0]), pages.problem_of(cells[2]))
+            self.assertNotEqual(pages.problem_of(cells[0]), pages.problem_of(cells[1]), "PTX for 9.0")
+            self.assertNotEqual(pages.problem_of(cells[0]), pages.problem_of(cells[0] | {"block": 256}))
             pages.predict(str(command), cells, 200)
             self.assertEqual([(c["predicted"], c["bound"], c["launches"]) for c in cells],
                              [(2.0, "t4", 2), (4.0, "h200", 2), (6.0, "t4base", 2)])
@@ -74,6 +75,10 @@ print(json.dumps({{"steps": [{{"n": 64, "launches": [1, 2], "predictions": {{
             pages.predict(str(command), other, 200)
             self.assertNotIn("predicted", other[0])
             self.assertIn("another size", other[0]["left_out"])
+            command.write_text(command.read_text().replace('"bound": card', '"bound": card, "timeline_nanoseconds": 7000'))
+            overlaps = [cell | {"card": "h200"}]
+            pages.predict(str(command), overlaps, 200)
+            self.assertEqual(overlaps[0]["predicted"], 7.0)
             unknown = [cell | {"card": "none"}]
             command.write_text(f"#!{sys.executable}\nprint('{{}}')\n")
             pages.predict(str(command), unknown, 200)

@@ -108,6 +108,9 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
         emit_before(points_.before_shared, decoded, width,
                     static_cast<unsigned>(i.op == opcode::st ? touch::store : touch::load));
     }
+    if (i.op == opcode::prefetch && fm.has(suffix::L2)) {
+        emit_before(points_.before_access, decoded, 1, static_cast<unsigned>(touch::prefetch));
+    }
     if (i.op == opcode::tex && decoded.places != nullptr) {
         instruction& t = emit_before(points_.before_texture, decoded, 0, 0);
         t.d = decoded.more;

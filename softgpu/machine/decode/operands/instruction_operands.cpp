@@ -132,11 +132,15 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
             address(i.operands[0], fm, d);
         }
         return;
+    case opcode::prefetch:
+        if (fm.has(suffix::L2)) { // for traces
+            address(i.operands.at(0), fm, d);
+        }
+        return;
     case opcode::trap:
     case opcode::brkpt:
     case opcode::pmevent:
     case opcode::nanosleep:
-    case opcode::prefetch:
     case opcode::prefetchu:
     case opcode::discard:
     case opcode::applypriority:
