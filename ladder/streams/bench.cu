@@ -159,8 +159,7 @@ void compute(const engine::stage& on, cudaStream_t stream, const part& p) {
         static std::mutex noting; // steps with several threads
         const std::lock_guard lock(noting);
         engine::launch(here, "my_kernel", my_kernel, blocks, threads, 0, device_out(on) + p.first,
-                       static_cast<const int*>(device_in(on) + p.first), p.count, rounds, a,
-                       b, inverse(a));
+                       static_cast<const int*>(device_in(on) + p.first), p.count, rounds, a, b, inverse(a));
     });
 }
 

@@ -143,9 +143,12 @@ sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, 
     return o;
 }
 
-template sector_cache::outcomes sector_cache::find<sector_cache::use::read>(std::uint64_t, unsigned, std::uint32_t, asker);
-template sector_cache::outcomes sector_cache::find<sector_cache::use::prefetch>(std::uint64_t, unsigned, std::uint32_t, asker);
-template sector_cache::outcomes sector_cache::find<sector_cache::use::write>(std::uint64_t, unsigned, std::uint32_t, asker);
+template sector_cache::outcomes sector_cache::find<sector_cache::use::read>(std::uint64_t, unsigned, std::uint32_t,
+                                                                            asker);
+template sector_cache::outcomes sector_cache::find<sector_cache::use::prefetch>(std::uint64_t, unsigned, std::uint32_t,
+                                                                                asker);
+template sector_cache::outcomes sector_cache::find<sector_cache::use::write>(std::uint64_t, unsigned, std::uint32_t,
+                                                                             asker);
 
 void sector_cache::expect(std::uint64_t line) const noexcept {
     if (!sets_.empty()) {

@@ -134,7 +134,7 @@ struct step_result : step_description {
     // By predicted card what the predictions of its launches do not have.
     struct on_card {
         std::string card;
-        double moves = 0;                // seconds of its fills and copies, one after the other
+        double moves = 0;                 // seconds of its fills and copies, one after the other
         std::optional<double> timeline{}; // seconds of its timeline, where it has one
     };
     std::vector<on_card> on_cards;

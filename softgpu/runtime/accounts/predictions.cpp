@@ -37,8 +37,8 @@ struct predicted_card {
 
 struct predicted_cards {
     std::vector<std::unique_ptr<predicted_card>> cards;
-    std::vector<observe::latency_table> tables; // of each card near, far
-    std::timed_mutex launching;                 // one launch at a time has the caches
+    std::vector<observe::latency_table> tables;  // of each card near, far
+    std::timed_mutex launching;                  // one launch at a time has the caches
     std::atomic<std::uint64_t> blocks_ended = 0; // of launches that had them
 };
 

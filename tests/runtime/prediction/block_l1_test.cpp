@@ -80,9 +80,9 @@ protected:
 
     [[nodiscard]] void* words() const { return static_cast<char*>(data_.get()) + untouched; }
     warpfold::testing::prediction of(const char& kernel, unsigned blocks, unsigned threads_of_block,
-                                     unsigned shared_bytes) {
+                                     unsigned shared_bytes, std::size_t offset = 0) {
         return warpfold::testing::predict([&] {
-                   void* at = words();
+                   void* at = static_cast<char*>(words()) + offset;
                    void* arguments[] = {&at};
                    ASSERT_EQ(cudaLaunchKernel(&kernel, {blocks, 1, 1}, {threads_of_block, 1, 1}, arguments,
                                               shared_bytes, nullptr),
@@ -107,7 +107,7 @@ TEST_F(block_l1_test, warps_ask_for_their_lines_in_the_order_of_their_clocks) {
 
 // A sector of each line, and the one that DRAM sends with it.
 TEST_F(block_l1_test, a_prefetch_brings_half_of_a_line) {
-    const auto p = of(ahead_, 1, 32, 0);
+    const auto p = of(ahead_, 1, 32, 0, 4 * threads);
     EXPECT_EQ(p.l2_read_hit_rate, 0.5);
     EXPECT_EQ(p.cold_dram_read_bytes, 512);
 }
