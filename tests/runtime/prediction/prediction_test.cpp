@@ -257,8 +257,14 @@ TEST_F(prediction_test, a_launch_of_another_stream_waits_for_a_long_one) {
     for (stream*& s : streams) {
         ASSERT_EQ(cudaStreamCreateWithFlags(&s, 1), error::success);
     }
+    using clock = std::chrono::steady_clock;
+    const auto begin = clock::now();
+    ASSERT_EQ(launch_in(streams[0], &add, 10'000, 64, data_.get(), 0), error::success);
+    ASSERT_EQ(cudaStreamSynchronize(streams[0]), error::success);
+    const double seconds = std::chrono::duration<double>(clock::now() - begin).count();
+    const auto blocks = static_cast<unsigned>(10'000 * 2 / seconds); // two seconds of them
     const auto all = record([&] {
-        ASSERT_EQ(launch_in(streams[0], &add, 300'000, 64, data_.get(), 0), error::success);
+        ASSERT_EQ(launch_in(streams[0], &add, blocks, 64, data_.get(), 0), error::success);
         std::this_thread::sleep_for(std::chrono::milliseconds(100)); // it has begun
         ASSERT_EQ(launch_in(streams[1], &add, 1, 64, data_.get(), 0), error::success);
     });
