@@ -173,7 +173,7 @@ REASONS_OF_H200 = {
         "A launch of an empty kernel takes the host 3.3 to 3.5 us there, in the same run; the calls take 3.2 to 3.5.",
     "host, sum, min-max, arg_max, exact and segmented sums: of read":
         "{met} rows do. Segments of 1 and 16 elements have offsets and results, which are written: 18 and 21 GB/s where a copy makes 26. "
-        "exact_sum and exact_dot of floats take 25 GB/s of a thread in the cache, which memory hides only in part (decision 95).",
+        "exact_sum and exact_dot of floats take 22 to 25 GB/s of a thread in the cache, which memory hides only in part (decision 95).",
     "host, histogram: times the best peer's speed":
         "{met} rows do; of 2^20 bins of float each sample is a store to a counter, for the peer too (decision 59).",
     "Python, 10^6 elements and more: the time of the arrays' package":

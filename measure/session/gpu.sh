@@ -12,7 +12,7 @@
 #     ncu        the steps of reduce under Nsight Compute
 #     counters   golden counters for tests/counters
 #     model      Nsight Compute's figures of every launch of every ladder, which the model of docs/model.md is held against;
-#                MODEL_SECONDS of it at most, default 200; three sizes of all take 15 minutes
+#                MODEL_SECONDS of it at most, default 200; three sizes of all take 18 minutes
 #     calibrate  microbenchmarks of the figures that the model of docs/model.md takes, and the card's file made of them
 #     library    the library's tests, compute-sanitizer, benchmarks beside the peers; LIBRARY="scan scan_tune select_gpu"
 #                selects benchmarks, also those that only tune, and tests
