@@ -77,7 +77,7 @@ struct compact_policy {
     // Short arrays are those of up to so many of their tiles.
     unsigned short_max_tiles = 128;
     // Compactions that read at least so many bytes, of elements and of a stencil, have the persistent kernel.
-    std::uint64_t persistent_min_bytes = std::uint64_t{72} << 20;
+    std::uint64_t persistent_min_bytes = std::uint64_t{64} << 20;
     // Reductions by key that read at least so many bytes have the kernel of ranges, and run-length encodings.
     std::uint64_t ranges_min_bytes = std::uint64_t{12} << 20, ranges_min_key_bytes = std::uint64_t{8} << 20;
 

@@ -207,6 +207,38 @@ TEST(scan, objects_and_maps) {
     EXPECT_EQ(b.read(), (scanned<std::uint64_t, std::uint64_t>(mapped, sum{}, false, 0)));
 }
 
+// The difference to the element before, or behind: their scan gives the elements back.
+template <class T>
+struct less_neighbour {
+    const T* in;
+    std::uint64_t n;
+    bool behind;
+
+    __host__ __device__ T operator()(T x, std::uint64_t k) const {
+        return k == (behind ? n - 1 : 0) ? x : static_cast<T>(x - in[behind ? k + 1 : k - 1]);
+    }
+};
+
+template <class T>
+void differences(std::uint64_t n) {
+    const auto x = tests::small_numbers<T>(n, static_cast<unsigned>(n));
+    for (const std::size_t skip : {0u, 1u}) {
+        const on_device<T> in(x, skip), out(std::vector<T>(n, T{})), reverse(std::vector<T>(n, T{}), 1);
+        transform_inclusive_scan(gpu{}, in.data(), n, out.data(), less_neighbour<T>{in.data(), n, false});
+        EXPECT_TRUE(tests::same_bits(out.read(), x)) << n;
+        transform_inclusive_scan(gpu{}, in.data(), n, reverse.data(), less_neighbour<T>{in.data(), n, true}, sum{},
+                                 reversed);
+        EXPECT_TRUE(tests::same_bits(reverse.read(), x)) << n;
+    }
+}
+TEST(scan, maps_that_load_other_elements) {
+    for (const std::uint64_t n : {1u, 31u, 1000u, 2500u, 20001u}) {
+        differences<std::int32_t>(n);
+        differences<std::int64_t>(n);
+        differences<std::uint8_t>(n);
+    }
+}
+
 // The same bits in every run, and not far from the truth: sums of floating-point numbers that are not exact.
 TEST(scan, floating) {
     const std::uint64_t n = 100003;

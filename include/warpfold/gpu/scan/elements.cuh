@@ -41,6 +41,10 @@ struct scan_elements {
     static constexpr unsigned run = scan_run_of(bytes);
 
     static constexpr bool reads_array = std::is_pointer_v<In>;
+    static constexpr bool has_map = !std::is_same_v<Map, identity_map>;
+    // Whether the map is told where an element is. It may load others then, and neighbouring lanes best those of
+    // neighbouring elements.
+    static constexpr bool map_takes_index = std::is_invocable_v<const Map&, const T&, std::uint64_t>;
 
     In in;
     Out out;
@@ -162,10 +166,16 @@ struct scan_elements {
         in_order(items);
         store_items(slot, items);
     }
-    // The run in `slot`, in the order of the scan.
-    __device__ static void take(const T* slot, T (&items)[run]) {
+    // The run in `slot`, in the order of the scan, and such a run back into it.
+    template <class X>
+    __device__ static void take(const X* slot, X (&items)[run]) {
         load_items(slot, items);
         in_order(items);
+    }
+    template <class X>
+    __device__ static void put(X* slot, X (&items)[run]) {
+        in_order(items);
+        store_items(slot, items);
     }
 
     // Writes the results of the run at position v, which are in the order of the scan. `Unsplit`: by an instruction that

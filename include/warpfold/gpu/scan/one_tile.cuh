@@ -14,6 +14,7 @@
 #include "warpfold/block/load.cuh"
 #include "warpfold/block/scan.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/turns.cuh"
 #include "warpfold/gpu/scan/elements.cuh"
 #include "warpfold/gpu/scan/segment_heads.cuh"
 #include "warpfold/gpu/scan/tile_prefix.cuh"
@@ -33,6 +34,7 @@ enum class tile_memory {
 //   rows, row_count()   of a warp: at most, and as it is
 //   warp_count()        of the block
 //   prefetches(tiles)   whether a grid of so many tiles asks the L2 cache for its input beforehand
+//   turns               of the blocks (gpu/core/turns.cuh); may be missing
 template <class Plan>
 class scan_tile {
 public:
@@ -43,6 +45,10 @@ public:
     using U = typename Elements::U;
     using total_type = tile_total<A, Options::segmented>;
     static constexpr unsigned run = Elements::run, rows = Plan::rows, row = run * warp::lanes; // elements
+    // Registers hold what the map makes of elements, unless that is larger: it is called once then.
+    static constexpr bool holds_values =
+        Plan::memory == tile_memory::registers && Elements::has_map && sizeof(A) <= sizeof(T);
+    using held_type = std::conditional_t<holds_values, A, T>;
 
     struct storage {
         alignas(16) unsigned char staged[Plan::memory == tile_memory::shared ? Plan::tile * sizeof(T) : 16];
@@ -63,6 +69,9 @@ public:
             each_row([&](unsigned r) { elements_.prefetch(position(r)); });
         }
         pdl_wait();
+        if constexpr (requires { plan_.turns; }) {
+            plan_.turns.await();
+        }
         elements_.reading(inside_, [&](auto vectors) {
             if constexpr (Plan::memory == tile_memory::registers) {
                 // The last tile of an array loads the last element once, beforehand: its rows do not wait for each other.
@@ -73,9 +82,21 @@ public:
                     end = elements_.last();
                 }
                 each_row([&](unsigned r) {
-                    elements_.read(
-                        position(r), decltype(vectors)::value, inside_, [&] { return once ? end : elements_.last(); },
-                        items_[r]);
+                    const auto read = [&](T(&items)[run]) {
+                        elements_.read(
+                            position(r), decltype(vectors)::value, inside_,
+                            [&] { return once ? end : elements_.last(); }, items);
+                    };
+                    if constexpr (holds_values) {
+                        T items[run];
+                        read(items);
+#pragma unroll
+                        for (unsigned j = 0; j < run; ++j) {
+                            items_[r][j] = elements_.value(items[j], position(r) + j);
+                        }
+                    } else {
+                        read(items_[r]);
+                    }
                 });
             } else if constexpr (Plan::memory == tile_memory::shared) {
                 each_row([&](unsigned r) { elements_.fetch(position(r), decltype(vectors)::value, inside_, slot(r)); });
@@ -91,7 +112,7 @@ public:
     template <class Op>
     __device__ total_type scan_warp(const Op& op) {
         each_row([&](unsigned r) {
-            T items[run];
+            held_type items[run];
             take<false>(r, items);
             A sum{};
             scan_run(r, items, sum, true, [](unsigned, const A&) {});
@@ -122,7 +143,7 @@ public:
     // The second pass: scans each run and stores its results. `front` precedes the warp, unless it is not there.
     __device__ void store(const total_type& front, bool has_front) {
         each_row([&](unsigned r) {
-            T items[run];
+            held_type items[run];
             take<true>(r, items);
             A sum = value_of(front);
             bool fresh = false; // nothing precedes the run
@@ -158,14 +179,22 @@ private:
         return r == 0 && blockIdx.x == 0 && threadIdx.x == 0 ? elements_.shift : 0;
     }
     template <class Result>
-    __device__ void scan_run(unsigned r, const T (&items)[run], A& sum, bool fresh, const Result& result) const {
+    __device__ void scan_run(unsigned r, const held_type (&items)[run], A& sum, bool fresh,
+                             const Result& result) const {
         elements_.scan_run(
-            sum, fresh, skip(r), [&](unsigned j) { return elements_.value(items[j], position(r) + j); },
+            sum, fresh, skip(r),
+            [&](unsigned j) {
+                if constexpr (holds_values) {
+                    return items[j];
+                } else {
+                    return elements_.value(items[j], position(r) + j);
+                }
+            },
             [&](unsigned j) { return heads_.at(r, j); }, result);
     }
     // The elements of row r. `Again`: when other warps may have written results over elements that are not this row's.
     template <bool Again>
-    __device__ void take(unsigned r, T (&items)[run]) const {
+    __device__ void take(unsigned r, held_type (&items)[run]) const {
         if constexpr (Plan::memory == tile_memory::registers) {
 #pragma unroll
             for (unsigned j = 0; j < run; ++j) {
@@ -187,7 +216,7 @@ private:
     unsigned size_;
     std::uint64_t begin_, first_; // positions of the tile and of the thread; they may wrap in tile 0: then not inside
     bool inside_;
-    std::conditional_t<Plan::memory == tile_memory::registers, T[rows][run], char> items_;
+    std::conditional_t<Plan::memory == tile_memory::registers, held_type[rows][run], char> items_;
     segment_heads<Elements, rows, Plan::tile> heads_;
     total_type before_[rows]; // each run's prefix in its warp; not defined for the first run of all
 };

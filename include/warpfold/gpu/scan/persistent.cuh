@@ -40,7 +40,11 @@ struct persistent_plan {
     static constexpr unsigned warps = threads / warp::lanes;
     static constexpr unsigned of_warp = warp::lanes * chunks * run; // elements
     static constexpr unsigned tile = of_warp * warps;               // elements
-    using read_runs = block::warp_runs<T, run, chunks>;
+    // Where the map takes an index, its results have the elements' place, unless they are of another size.
+    static constexpr bool holds_values = Elements::map_takes_index && sizeof(local_type) == sizeof(T);
+    using held_type = std::conditional_t<holds_values, local_type, T>;
+    using fetched_runs = block::warp_runs<T, run, chunks>;
+    using read_runs = block::warp_runs<held_type, run, chunks>;
     using written_runs = block::warp_runs<U, run, chunks>;
     static constexpr unsigned warp_bytes = std::max(read_runs::bytes, written_runs::bytes);
     static constexpr unsigned stage_bytes = warp_bytes * warps;
@@ -68,6 +72,7 @@ public:
     using T = typename Elements::T;
     using A = typename Elements::A;
     using U = typename Elements::U;
+    using held_type = typename Plan::held_type;
     static constexpr unsigned run = Plan::run, chunks = Plan::chunks;
 
     __device__ warp_part(const Plan& plan, uint4* stages)
@@ -86,7 +91,7 @@ public:
     __device__ void fetch(unsigned stage, unsigned tile) const {
         const std::uint64_t begin = begin_of(tile);
         const bool inside = is_inside(tile);
-        const typename Plan::read_runs runs(memory_ + stage * Plan::stage_bytes);
+        const typename Plan::fetched_runs runs(memory_ + stage * Plan::stage_bytes);
         elements_.reading(inside, [&](auto vectors) {
 #pragma unroll(decltype(vectors)::value ? chunks : 1)
             for (unsigned r = 0; r < chunks; ++r) {
@@ -97,11 +102,14 @@ public:
 
     // The first pass over a tile: op over the elements of the thread and of the lanes before.
     __device__ A fold(unsigned stage, unsigned tile) {
+        if constexpr (Plan::holds_values) {
+            map_elements(stage, tile);
+        }
         const typename Plan::read_runs runs(memory_ + stage * Plan::stage_bytes);
         A sum{};
 #pragma unroll
         for (unsigned c = 0; c < chunks; ++c) {
-            T items[run];
+            held_type items[run];
             Elements::take(runs.blocked(c), items);
             scan_run(tile, c, items, sum, true, [](unsigned, const A&) {});
         }
@@ -132,18 +140,35 @@ public:
     }
 
 private:
+    // Puts the map's results in the place of the elements, row by row: neighbouring lanes have neighbouring elements there.
+    __device__ void map_elements(unsigned stage, unsigned tile) const {
+        const typename Plan::fetched_runs from(memory_ + stage * Plan::stage_bytes);
+        const typename Plan::read_runs to(memory_ + stage * Plan::stage_bytes);
+#pragma unroll
+        for (unsigned r = 0; r < chunks; ++r) {
+            T items[run];
+            A values[run];
+            Elements::take(from.in_row(r), items);
+#pragma unroll
+            for (unsigned j = 0; j < run; ++j) {
+                values[j] = elements_.value(items[j], begin_of(tile) + in_row(r) + j);
+            }
+            Elements::put(to.in_row(r), values);
+        }
+        __syncwarp();
+    }
     // `front` precedes the thread, unless it is not there.
     __device__ void scan_and_store(unsigned stage, unsigned tile, A front, bool has_front) const {
         const typename Plan::read_runs items_of(memory_ + stage * Plan::stage_bytes);
         const typename Plan::written_runs results_of(memory_ + stage * Plan::stage_bytes);
-        const auto scan = [&](unsigned c, const T(&items)[run]) {
+        const auto scan = [&](unsigned c, const held_type(&items)[run]) {
             U results[run];
             scan_run(tile, c, items, front, !has_front,
                      [&](unsigned j, const A& result) { results[j] = static_cast<U>(result); });
             store_items(results_of.blocked(c), results);
         };
         constexpr bool same_place = Plan::read_runs::bytes == Plan::written_runs::bytes;
-        T items[same_place ? 1 : chunks][run];
+        held_type items[same_place ? 1 : chunks][run];
         if constexpr (!same_place) { // a result takes the place of another thread's elements
 #pragma unroll
             for (unsigned c = 0; c < chunks; ++c) {
@@ -182,12 +207,19 @@ private:
     __device__ static unsigned in_row(unsigned r) { return (r * warp::lanes + threadIdx.x % warp::lanes) * run; }
     // The thread's c-th run. `fresh`: nothing precedes the thread.
     template <class Result>
-    __device__ void scan_run(unsigned tile, unsigned c, const T (&items)[run], A& sum, bool fresh,
+    __device__ void scan_run(unsigned tile, unsigned c, const held_type (&items)[run], A& sum, bool fresh,
                              const Result& result) const {
         const std::uint64_t first = begin_of(tile) + (threadIdx.x % warp::lanes * chunks + c) * run;
         const unsigned skip = c == 0 && tile == 0 && threadIdx.x == 0 ? elements_.shift : 0;
         elements_.scan_run(
-            sum, c == 0 && fresh, skip, [&](unsigned j) { return elements_.value(items[j], first + j); },
+            sum, c == 0 && fresh, skip,
+            [&](unsigned j) {
+                if constexpr (Plan::holds_values) {
+                    return items[j];
+                } else {
+                    return elements_.value(items[j], first + j);
+                }
+            },
             [](unsigned) { return false; }, result);
     }
 
@@ -225,7 +257,9 @@ void launch_persistent(const gpu& on, const Elements& elements, const char* call
     const kernel_properties facts = persistent_properties<kernel, Plan>();
     const unsigned slots = Plan::slots_of(tiles, std::max(1u, std::min(facts.resident_blocks, tiles)));
     const call_memory memory(on, tile_ring<typename Elements::A>::bytes(slots), 0, call);
-    const Plan plan{elements, {memory.slots(), slots, facts.has_fallback_shared, false}, tiles};
+    const Plan plan{elements,
+                    {memory.slots(), slots, facts.has_fallback_shared, false, cycles_of_memory(Plan::stage_bytes) / 2},
+                    tiles};
     launch_persistent_blocks<kernel>(facts, tiles, on.stream, plan);
 }
 

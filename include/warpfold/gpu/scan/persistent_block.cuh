@@ -14,6 +14,7 @@
 #include "warpfold/block/scan.cuh"
 #include "warpfold/gpu/core/async_copy.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/turns.cuh"
 #include "warpfold/gpu/scan/running_prefix.cuh"
 
 namespace warpfold::detail {
@@ -24,6 +25,7 @@ struct persistent_grid {
     unsigned slots; // of the ring
     bool one_stage; // one tile in shared memory
     bool ordered;   // what blocks have read before they publish a total may be written by those that wait for it
+    unsigned turn;  // cycles from the beginning of a block to that of the next one (gpu/core/turns.cuh)
 };
 
 // `Plan`: the constants threads, warps, stages and ahead, the types local_type, of the total of a tile or a part of one,
@@ -63,6 +65,9 @@ public:
         unsigned* const tile_of = shared_.tile_of;
         if (threadIdx.x == 0) {
             tile_of[0] = ring_.take();
+            if (tile_of[0] < gridDim.x) {
+                detail::wait_cycles(tile_of[0] * plan_.grid.turn);
+            }
         }
         __syncthreads();
         tile_ = tile_of[0];
@@ -148,6 +153,9 @@ private:
         unsigned* const tile_of = shared_.tile_of;
         if (threadIdx.x == 0) {
             for (unsigned k = 1; k < stages; ++k) {
+                if (k != 1) {
+                    detail::wait_cycles(gridDim.x * plan_.grid.turn); // until the other blocks have taken as many
+                }
                 tile_of[k] = ring_.take();
             }
         }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/core/turns.cuh"
 #include "warpfold/gpu/scan/all_tiles_prefix.cuh"
 #include "warpfold/gpu/scan/one_tile.cuh"
 #include "warpfold/tuning/scan.hpp"
@@ -43,6 +44,12 @@ struct short_plan {
 
     Elements elements;
     void* workspace;
+};
+
+// The same, of blocks that begin in turn.
+template <class Kernels, class Elements>
+struct tall_plan : short_plan<Kernels, Elements, true> {
+    block_turns turns;
 };
 
 // How n elements, with what is missing in front, are cut into tiles; 0 tiles where they are too many.
@@ -106,11 +113,14 @@ void launch_short(const gpu& on, const Elements& elements, const short_shape& sh
         const bool with_private = Plan::has_private(shape.tiles);
         const call_memory memory(on, Plan::prefix_type::bytes(shape.tiles, with_private), 0, call);
         plan.workspace = memory.slots();
-        pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, shape.tiles, shape.threads, 0,
-                   on.stream, plan);
+        const kernel_properties facts = properties_of<&one_tile_kernel<Plan>>({Plan::most_warps * warp::lanes});
+        if constexpr (requires { plan.turns; }) {
+            plan.turns = block_turns::of(shape.tiles, facts.resident_blocks, Plan::tile * sizeof(typename Elements::T));
+        }
+        pdl_launch(facts, &one_tile_kernel<Plan>, shape.tiles, shape.threads, 0, on.stream, plan);
     };
     if (shape.many) {
-        launch(short_plan<Kernels, Elements, true>{elements, nullptr});
+        launch(tall_plan<Kernels, Elements>{{elements, nullptr}, {}});
     } else {
         launch(short_plan<Kernels, Elements, false>{elements, nullptr});
     }
