@@ -12,7 +12,6 @@
 #include "warpfold/detail/element_count.hpp"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/target.hpp"
-#include "warpfold/gpu/core/turns.cuh"
 #include "warpfold/gpu/scan/all_tiles_prefix.cuh"
 #include "warpfold/gpu/scan/grouped_prefix.cuh"
 #include "warpfold/gpu/scan/one_tile.cuh"
@@ -90,7 +89,6 @@ struct general_plan {
     Elements elements;
     void* workspace;
     unsigned rows_of_warp;
-    block_turns turns;
 };
 
 // A scan whose number of elements is on the device. Blocks behind its tiles do nothing.
@@ -115,9 +113,6 @@ __global__ void __launch_bounds__(Plan::most_warps* warp::lanes, Plan::least_blo
     own.elements.set_count(plan.count.value());
     const std::uint64_t size = Plan::layout::of_block * plan.rows_of_warp;
     own.tiles = static_cast<unsigned>((own.elements.n + own.elements.shift + size - 1) / size);
-    if (own.tiles <= own.turns.resident) {
-        own.turns = {};
-    }
     if (own.elements.n != 0 && blockIdx.x < own.tiles) {
         scan_one_tile(own, own.tiles);
     }
@@ -128,19 +123,15 @@ void launch_general_tiles(const gpu& on, const Elements& elements, const Count& 
                           const char* call) {
     using Plan = general_plan<kernels_of<Policy>, Elements, Few>;
     const call_memory memory(on, Plan::prefix_bytes(tiles), 0, call);
-    constexpr unsigned threads = Policy::kernels.general_block_threads;
-    const auto launch = [&]<class Of>(auto kernel, const kernel_properties& facts, Of plan) {
-        plan.turns = block_turns::of(tiles, facts.resident_blocks, Plan::layout::of_block * rows * Elements::bytes);
-        pdl_launch(facts, kernel, tiles, threads, 0, on.stream, plan);
-    };
-    const Plan plan{elements, memory.slots(), rows, {}};
+    const Plan plan{elements, memory.slots(), rows};
     if constexpr (is_count_at_v<Count>) {
         using Counted = counted_plan<Plan, Count>;
-        constexpr auto kernel = &counted_scan_kernel<Counted>;
-        launch(kernel, properties_of<kernel>({threads}), Counted{plan, count, tiles});
+        const Counted counted{plan, count, tiles};
+        pdl_launch(properties_of<&counted_scan_kernel<Counted>>(), &counted_scan_kernel<Counted>, tiles,
+                   Policy::kernels.general_block_threads, 0, on.stream, counted);
     } else {
-        constexpr auto kernel = &one_tile_kernel<Plan>;
-        launch(kernel, properties_of<kernel>({threads}), plan);
+        pdl_launch(properties_of<&one_tile_kernel<Plan>>(), &one_tile_kernel<Plan>, tiles,
+                   Policy::kernels.general_block_threads, 0, on.stream, plan);
     }
 }
 
