@@ -147,12 +147,8 @@ private:
         const kernel_properties facts = persistent_properties<kernel, Plan>();
         const unsigned slots = Plan::slots_of(tiles);
         const call_memory memory(on, Plan::ring_type::bytes(slots), got != nullptr ? sizeof(std::uint64_t) : 0, call);
-        Plan plan{task,
-                  count,
-                  place,
-                  {memory.slots(), slots, facts.has_fallback_shared, task.is_in_place(),
-                   cycles_of_memory(Plan::stage_bytes) / 2},
-                  shift};
+        const persistent_grid grid = detail::grid_of<Plan>(facts, memory.slots(), slots, task.is_in_place());
+        Plan plan{task, count, place, grid, shift};
         place_number(plan, memory, got);
         launch_persistent_blocks<kernel>(facts, tiles, on.stream, plan);
         fetch_number(on, memory, got);

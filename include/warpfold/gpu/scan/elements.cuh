@@ -210,6 +210,16 @@ struct scan_elements {
         return static_cast<A>(detail::mapped(map, x, some_place(v)));
     }
 
+    // The same of what stands for the element: itself, or, where it is `Held`, what the map has made of it.
+    template <bool Held, class X>
+    [[nodiscard]] __device__ A value_of_item(const X& x, std::uint64_t v) const {
+        if constexpr (Held) {
+            return x;
+        } else {
+            return value(x, v);
+        }
+    }
+
     // Folds value(0), value(1), ... into `sum`, the run's prefix, which becomes that of the next run; where it is `fresh`,
     // nothing precedes the run. Calls result(j, value) with each element's result.
     template <class Value, class Opens, class Result>

@@ -183,13 +183,7 @@ private:
                              const Result& result) const {
         elements_.scan_run(
             sum, fresh, skip(r),
-            [&](unsigned j) {
-                if constexpr (holds_values) {
-                    return items[j];
-                } else {
-                    return elements_.value(items[j], position(r) + j);
-                }
-            },
+            [&](unsigned j) { return elements_.template value_of_item<holds_values>(items[j], position(r) + j); },
             [&](unsigned j) { return heads_.at(r, j); }, result);
     }
     // The elements of row r. `Again`: when other warps may have written results over elements that are not this row's.

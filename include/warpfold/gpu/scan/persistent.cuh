@@ -213,13 +213,7 @@ private:
         const unsigned skip = c == 0 && tile == 0 && threadIdx.x == 0 ? elements_.shift : 0;
         elements_.scan_run(
             sum, c == 0 && fresh, skip,
-            [&](unsigned j) {
-                if constexpr (Plan::holds_values) {
-                    return items[j];
-                } else {
-                    return elements_.value(items[j], first + j);
-                }
-            },
+            [&](unsigned j) { return elements_.template value_of_item<Plan::holds_values>(items[j], first + j); },
             [](unsigned) { return false; }, result);
     }
 
@@ -257,9 +251,7 @@ void launch_persistent(const gpu& on, const Elements& elements, const char* call
     const kernel_properties facts = persistent_properties<kernel, Plan>();
     const unsigned slots = Plan::slots_of(tiles, std::max(1u, std::min(facts.resident_blocks, tiles)));
     const call_memory memory(on, tile_ring<typename Elements::A>::bytes(slots), 0, call);
-    const Plan plan{elements,
-                    {memory.slots(), slots, facts.has_fallback_shared, false, cycles_of_memory(Plan::stage_bytes) / 2},
-                    tiles};
+    const Plan plan{elements, detail::grid_of<Plan>(facts, memory.slots(), slots, false), tiles};
     launch_persistent_blocks<kernel>(facts, tiles, on.stream, plan);
 }
 

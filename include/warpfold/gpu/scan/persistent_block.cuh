@@ -215,6 +215,13 @@ kernel_properties persistent_properties() {
     return properties_of<Kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::resident_blocks});
 }
 
+// The grid of a launch whose ring has so many slots. Blocks begin half of a tile's time apart: each one fetches several tiles
+// (docs/decisions/0097).
+template <class Plan>
+persistent_grid grid_of(const kernel_properties& facts, void* workspace, unsigned slots, bool ordered) {
+    return {workspace, slots, facts.has_fallback_shared, ordered, cycles_of_memory(Plan::stage_bytes) / 2};
+}
+
 // The threads of its blocks: a plan may have fewer where a block gets `stage_bytes` only.
 template <class Plan>
 unsigned threads_of(const kernel_properties& facts) {
