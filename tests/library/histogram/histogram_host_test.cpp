@@ -33,7 +33,7 @@ TYPED_TEST(HistogramOfIntegers, BinsAreExactAtEveryEdge) {
     using T = TypeParam;
     using limits = std::numeric_limits<T>;
     std::mt19937_64 random(5);
-    unsigned with_quotients = 0;
+    unsigned with_quotients = 0, with_product = 0;
     for (unsigned round = 0; round < 400; ++round) {
         T lower = static_cast<T>(random()), last = static_cast<T>(random());
         if (round % 4 == 0) {
@@ -51,6 +51,7 @@ TYPED_TEST(HistogramOfIntegers, BinsAreExactAtEveryEdge) {
         const detail::even_integers<T, sizeof(T) == 8> even(lower, last, static_cast<std::uint32_t>(bins));
         const bool has_quotients = even.has_quotients(static_cast<std::uint32_t>(bins));
         with_quotients += has_quotients ? 1 : 0;
+        with_product += even.has_one_product() ? 1 : 0;
         const big width = static_cast<big>(last) - lower + 1;
         for (unsigned k = 0; k < 60; ++k) {
             const std::uint64_t bin = k < 4 ? k * bins / 3 : random() % bins;
@@ -68,11 +69,18 @@ TYPED_TEST(HistogramOfIntegers, BinsAreExactAtEveryEdge) {
                     ASSERT_EQ(even.by_quotients()(static_cast<T>(x)), got)
                         << +lower << " to " << +last << ", bins " << bins << ", x " << +static_cast<T>(x);
                 }
+                if constexpr (sizeof(T) < 8) {
+                    if (even.has_one_product()) {
+                        ASSERT_EQ(even.by_one_product()(static_cast<T>(x)), got)
+                            << +lower << " to " << +last << ", bins " << bins << ", x " << +static_cast<T>(x);
+                    }
+                }
             }
         }
     }
     EXPECT_GT(with_quotients, 30u);
     EXPECT_LT(with_quotients, sizeof(T) < 4 ? 401u : 370u);
+    EXPECT_GT(with_product, 30u);
 }
 
 // Counters of 8 bits (more than 2^16 bins for five threads, more than 2^20 for fewer) run over, in every number of the same

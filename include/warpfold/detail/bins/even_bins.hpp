@@ -59,6 +59,7 @@ public:
         wide_ = width > (uint128{1} << 32);
         if (!wide_) {
             fraction_ = static_cast<std::uint64_t>(((rest << 64) + width - 1) / width);
+            find_product(rest, width);
         } else {
             fraction_ = static_cast<std::uint64_t>((rest << 64) / width);
             const uint128 left = (rest << 64) % width;
@@ -76,6 +77,29 @@ public:
         }
         return from_first > span_ ? outside : bin; // without a branch; unused for samples outside
     }
+
+    // The same bins by one multiplication of 32 bits instead of two.
+    class one_product {
+    public:
+        WARPFOLD_HD constexpr std::uint32_t operator()(const S& x) const {
+            const bits_type from_first = static_cast<bits_type>(static_cast<bits_type>(static_cast<plain>(x)) - first_);
+            const auto d = static_cast<std::uint32_t>(from_first);
+            return from_first > span_ ? outside : d * whole_ + (multiply_high(d, factor_) >> shift_);
+        }
+
+    private:
+        friend even_integers;
+        WARPFOLD_HD constexpr one_product(bits_type first, bits_type span, std::uint32_t whole, std::uint32_t factor,
+                                          std::uint32_t shift)
+            : first_(first), span_(span), whole_(whole), factor_(factor), shift_(shift) {}
+
+        bits_type first_, span_;
+        std::uint32_t whole_, factor_, shift_;
+    };
+    [[nodiscard]] WARPFOLD_HD constexpr one_product by_one_product() const requires(!MayBeWide) {
+        return one_product(first_, span_, whole_, factor_, shift_);
+    }
+    [[nodiscard]] WARPFOLD_HD constexpr bool has_one_product() const { return shift_ != none; }
 
     // The same bins by one multiplication of doubles, which processors vectorise.
     class quotients {
@@ -109,6 +133,22 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t none = 0xffffffffu;
+
+    // rest / width as factor / 2^(32 + shift), rounded up, with the most bits that 32 hold. The error of a product, at
+    // most span * excess / (width * 2^(32 + shift)), has to be below 1 / width.
+    void find_product(uint128 rest, uint128 width) {
+        std::uint32_t shift = 0;
+        while (shift < 31 && rest << (shift + 1) < width && rest != 0) {
+            ++shift;
+        }
+        const uint128 scaled = rest << (32 + shift), factor = (scaled + width - 1) / width;
+        const uint128 excess = factor * width - scaled;
+        if (offset_ == 0 && factor >> 32 == 0 && span_ * excess >> (32 + shift) == 0) {
+            factor_ = static_cast<std::uint32_t>(factor);
+            shift_ = shift;
+        }
+    }
     [[nodiscard]] double factor() const {
         double rounded = static_cast<double>(whole_) + static_cast<double>(fraction_) * 0x1p-64;
         for (unsigned k = 0; k < 3; ++k) {
@@ -133,6 +173,7 @@ private:
     std::uint64_t offset_ = 0;   // from the lower bound to the first sample
     std::uint64_t fraction_ = 0; // the upper 64 bits
     std::uint64_t fraction_low_ = 0;
+    std::uint32_t factor_ = 0, shift_ = none; // of one_product, if there is one
 };
 
 // The type in which equal bins are computed if samples or bounds are floating-point.

@@ -102,7 +102,9 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.r
         }
     }
     if (!counted_by_table) {
-        go(count_samples_directly<In, Code>{counted, code, share.first});
+        with_cheapest_code(code, [&]<class Cheapest>(const Cheapest& cheapest) {
+            go(count_samples_directly<In, Cheapest>{counted, cheapest, share.first});
+        });
     }
 
     wait_for_zeroed_counts(layout, control);
@@ -178,10 +180,12 @@ __global__ void __launch_bounds__(Kernels::value.block_threads, Kernels::value.p
     counted.clear();
     stage_edges(code.of, layout, histogram_shared);
     __syncthreads();
-    count_packed<In, Code, Counter> take{counted, code, share.first};
-    grid_stride_loop<Code::channels, Kernels::value.packed_vector_loads_in_flight>(in, n, share.thread, share.threads,
-                                                                                   layout.once, take);
-    take.flush_run();
+    with_cheapest_code(code, [&]<class Cheapest>(const Cheapest& cheapest) {
+        count_packed<In, Cheapest, Counter> take{counted, cheapest, share.first};
+        grid_stride_loop<Code::channels, Kernels::value.packed_vector_loads_in_flight>(
+            in, n, share.thread, share.threads, layout.once, take);
+        take.flush_run();
+    });
     __syncthreads();
     counted.flush(share.rotation);
 }

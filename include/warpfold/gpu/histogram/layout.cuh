@@ -73,6 +73,20 @@ struct histogram_code {
     Of of;
 };
 
+// Calls f with `code`, or with one that finds the same bins by fewer instructions.
+template <class S, class Of, bool Values, class F>
+__device__ void with_cheapest_code(const histogram_code<S, Of, Values>& code, F&& f) {
+    if constexpr (!Values && requires { code.of.bin.by_one_product(); }) {
+        if (code.of.bin.has_one_product()) {
+            const auto bin = code.of.bin.by_one_product();
+            using cheap = one_channel<std::remove_const_t<decltype(bin)>>;
+            f(histogram_code<S, cheap, false>{cheap{bin, code.of.bins}});
+            return;
+        }
+    }
+    f(code);
+}
+
 template <class Of>
 inline constexpr bool stages_edges_v = false;
 template <class Binner>

@@ -203,7 +203,9 @@ __launch_bounds__(Kernels::value.partition_block_threads,
     const unsigned tiles = layout.tiles(n);
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         unsigned codes[items];
-        tile_codes<threads>(in, begin, n, tile, layout.before, code, none, codes);
+        with_cheapest_code(code, [&](const auto& cheapest) {
+            tile_codes<threads>(in, begin, n, tile, layout.before, cheapest, none, codes);
+        });
         __syncthreads();
 #pragma unroll
         for (unsigned i = 0; i < items; ++i) {
