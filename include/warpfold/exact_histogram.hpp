@@ -35,7 +35,7 @@ concept exact_sum_of = real_summable<Weights> &&
 
 template <class On, class In, class Weights, detail::element_count N, class Sum,
           detail::bins_for<detail::element_t<In>> Bins>
-requires(!detail::array_like<In> &&
+requires(!detail::array_like<In> && !detail::decays<Weights> &&
          detail::exact_sum_of<Sum, Weights>) void exact_weighted_histogram(const On& on, const In& in,
                                                                            const Weights& weights, const N& n,
                                                                            Sum* sums, const Bins& bins,
@@ -64,6 +64,19 @@ requires(!detail::element_count<std::remove_cvref_t<Sums>>) void exact_weighted_
     warpfold::exact_weighted_histogram(on, detail::data_of(range), detail::data_of(weights),
                                        std::uint64_t{std::size(range)},
                                        detail::count_place(on, sums, bins.count(), call), bins, mode);
+}
+
+// C arrays, and pointers and iterators of other libraries.
+template <class On, class In, class Weights, detail::element_count N, class Sums,
+          detail::bins_for<detail::decayed_sample_t<In>> Bins>
+requires(
+    detail::decays<In> || detail::decays<Weights> ||
+    detail::pointer_like<std::remove_cvref_t<Sums>>) void exact_weighted_histogram(const On& on, const In& in,
+                                                                                   const Weights& weights, const N& n,
+                                                                                   Sums&& sums, const Bins& bins,
+                                                                                   update mode = update::overwrite) {
+    warpfold::exact_weighted_histogram(on, detail::decayed(in), detail::decayed(weights), n,
+                                       detail::decayed_output(sums), bins, mode);
 }
 
 } // namespace warpfold

@@ -65,6 +65,8 @@ void select(const array& in, const array& flags, const array& out, const array* 
 // The first element and the length of each run of equal neighbours. Contiguous arrays of as many elements as `in`; returns the
 // number of runs. `lengths` is int64.
 std::uint64_t run_length_encode(const array& in, const array& values, const array& lengths);
+// Without lengths.
+std::uint64_t unique(const array& in, const array& values);
 
 // out[i] = sum over j of in[i - lead + j] * mask[j]; elements outside are left out.
 // Contiguous arrays of one floating-point type, a finite mask; `which` is a warpfold::outputs.

@@ -143,6 +143,9 @@ NB_MODULE(_core, m) {
         },
         nb::arg("a"), nb::arg("values"), nb::arg("lengths"), unlocked());
     m.def(
+        "unique", [](const array& in, const array& values) { return wp::unique(in, values); }, nb::arg("a"),
+        nb::arg("values"), unlocked());
+    m.def(
         "correlate_images",
         [](const array& in, const array& mask, int which, int outside, std::int64_t lead_y, std::int64_t lead_x,
            const array& out) {

@@ -21,11 +21,15 @@ struct equal_numbers {
     }
 };
 
-template <class T>
-std::uint64_t runs_of(const array& in, const array& values, const array& lengths) {
-    auto* const to = reinterpret_cast<std::uint64_t*>(lengths.required<std::int64_t>(element::int64));
-    return warpfold::run_length_encode(host{}, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
-                                       to, equal_numbers{});
+// work(T{}) with a type by which elements compare as numbers.
+template <class Work>
+std::uint64_t with_comparable(element type, const Work& work) {
+    switch (type) {
+    case element::float16: return work(half{});
+    case element::float32: return work(float{});
+    case element::float64: return work(double{});
+    default: return with_bits(type, work);
+    }
 }
 
 } // namespace
@@ -44,12 +48,20 @@ void select(const array& in, const array& flags, const array& out, const array* 
 }
 
 std::uint64_t run_length_encode(const array& in, const array& values, const array& lengths) {
-    switch (in.type) {
-    case element::float16: return runs_of<half>(in, values, lengths);
-    case element::float32: return runs_of<float>(in, values, lengths);
-    case element::float64: return runs_of<double>(in, values, lengths);
-    default: return with_bits(in.type, [&](auto zero) { return runs_of<decltype(zero)>(in, values, lengths); });
-    }
+    auto* const to = reinterpret_cast<std::uint64_t*>(lengths.required<std::int64_t>(element::int64));
+    return with_comparable(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        return warpfold::run_length_encode(host{}, in.required<const T>(in.type), in.size(),
+                                           values.required<T>(in.type), to, equal_numbers{});
+    });
+}
+
+std::uint64_t unique(const array& in, const array& values) {
+    return with_comparable(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        return warpfold::unique(host{}, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
+                                equal_numbers{});
+    });
 }
 
 } // namespace warpfold::python

@@ -152,7 +152,7 @@ def unique_consecutive(a: Any, return_inverse: bool = False, return_counts: bool
         For another type.
     """
     with call_of("unique_consecutive", a) as call:
-        if not call.is_on_host and not return_inverse and not return_counts:
+        if not return_inverse and not return_counts:
             line = call.contiguous(call.array)
             target = call.results(None, (line.size,), line.dtype)
             return call.shortened(target, call.engine.unique(line, target.array))

@@ -39,4 +39,12 @@ TEST(ExactHistogram, OfRanges) {
                  invalid_argument);
 }
 
+TEST(ExactHistogram, OfTheFirstElementsOfArrays) {
+    const int samples[] = {1, 2, 1, 7, 3};
+    const float weights[] = {1e20f, 3, 1, 5, 8};
+    double sums[3] = {};
+    exact_weighted_histogram(host{}, samples, weights, 4, sums, even_bins<int>(1, 4, 3));
+    EXPECT_EQ(std::to_array(sums), (std::array<double, 3>{static_cast<double>(1e20f), 3, 0}));
+}
+
 } // namespace
