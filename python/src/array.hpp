@@ -16,7 +16,7 @@ namespace warpfold::python {
 
 // NumPy's types that the package takes. The order is that of `TYPES` in warpfold/_arrays.py.
 enum class element : int {
-    boolean, // one byte, 0 or 1
+    boolean, // one byte; all but 0 are true
     int8,
     int16,
     int32,

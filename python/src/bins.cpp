@@ -5,7 +5,7 @@
 
 #include "python/src/bin_of.hpp"
 #include "python/src/calls.hpp"
-#include "python/src/elements.hpp"
+#include "python/src/plain_bools.hpp"
 #include "python/src/segments.hpp"
 #include "warpfold/histogram.hpp"
 
@@ -89,11 +89,14 @@ void append_bins(const array& samples, const array& edges, const array& out) {
 }
 
 void histogram(const array& samples, const array& edges, const array* weights, const array& sums) {
-    with_edge_type(edges, [&](auto zero) { fill_between<decltype(zero)>(samples, edges, weights, sums); });
+    with_plain_bools(samples, [&](const array& plain) {
+        with_edge_type(edges, [&](auto zero) { fill_between<decltype(zero)>(plain, edges, weights, sums); });
+    });
 }
 
 void count_values(const array& samples, const array* weights, const array& sums) {
-    fill_as<std::int64_t>(samples, by_value{}, weights, sums);
+    with_plain_bools(samples,
+                     [&](const array& plain) { fill_as<std::int64_t>(plain, by_value{}, weights, sums); });
 }
 
 } // namespace warpfold::python

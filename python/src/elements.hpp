@@ -229,7 +229,7 @@ void with_fold_type(element as, const Work& work) {
     }
 }
 
-// work(T{}) if elements of the type, a frequent one, are read as T on the fast paths; bool as bytes 0 and 1. False for other types.
+// work(T{}) if elements of the type, a frequent one, are read as T on the fast paths; bool as bytes. False for other types.
 template <class Work>
 bool with_common_type(element type, const Work& work) {
     switch (type) {

@@ -2,12 +2,11 @@
 // Indices of extremes, and both extremes.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <vector>
 
 #include "python/src/calls.hpp"
-#include "python/src/elements.hpp"
+#include "python/src/plain_bools.hpp"
 #include "python/src/segments.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -231,9 +230,21 @@ bool find_truth(bool wanted, const array& in, std::uint64_t length, const array&
     }
     const results<std::uint64_t> to(out);
     for_groups(out.size(), length, [&](std::uint64_t s) {
-        const std::uint8_t* const from = (*row)(s);
-        const auto* const found = static_cast<const std::uint8_t*>(std::memchr(from, wanted ? 1 : 0, length));
-        to[s] = found == nullptr ? 0 : static_cast<std::uint64_t>(found - from);
+        to[s] = detail::with_widest_vectors([&, from = (*row)(s)]() -> std::uint64_t {
+            const auto is_it = [wanted](std::uint8_t x) { return (x != 0) == wanted; };
+            constexpr std::uint64_t block = block_of<std::uint8_t>(0);
+            for (std::uint64_t k = 0; k < length; k += block) {
+                const std::uint64_t count = std::min(block, length - k);
+                std::uint8_t is_here = 0; // no bool: GCC makes no vectors of it
+                for (std::uint64_t j = 0; j < count; ++j) {
+                    is_here |= is_it(from[k + j]) ? 1 : 0;
+                }
+                if (is_here != 0) {
+                    return k + first_of(from + k, count, is_it);
+                }
+            }
+            return 0;
+        });
     });
     return true;
 }
@@ -243,15 +254,17 @@ void arg_extreme_of(const array& in, std::uint64_t length, const array& out) {
     if (find_truth(!Smallest, in, length, out)) {
         return;
     }
-    const bool done = with_plain_type(in.type, [&](auto zero) {
-        arg_extreme_as<Smallest, decltype(zero)>(in, length, out);
-        return true;
+    with_plain_bools(in, [&](const array& plain) {
+        const bool done = with_plain_type(plain.type, [&](auto zero) {
+            arg_extreme_as<Smallest, decltype(zero)>(plain, length, out);
+            return true;
+        });
+        if (!done) {
+            arg_of_blocks<Smallest, float>([&](std::uint64_t first, std::uint64_t count,
+                                               float* room) { read_elements<half>(plain, first, count, room); },
+                                           length, out);
+        }
     });
-    if (!done) {
-        arg_of_blocks<Smallest, float>(
-            [&](std::uint64_t first, std::uint64_t count, float* room) { read_elements<half>(in, first, count, room); },
-            length, out);
-    }
 }
 
 } // namespace
@@ -276,7 +289,7 @@ void min_max(element fold, const array& in, std::uint64_t length, const array& s
                           const T* const from = in.contiguous<const T>(in.type);
                           if (from != nullptr) {
                               const extremes<T> both = warpfold::min_max(host{}, from, length);
-                              store_as(smallest.type, smallest.data, both.smallest);
+                              store_as(smallest.type, smallest.data, both.smallest); // bool as 0 or 1
                               store_as(largest.type, largest.data, both.largest);
                           }
                           return from != nullptr;

@@ -10,6 +10,7 @@
 #include "python/src/elements.hpp"
 #include "python/src/last_axes.hpp"
 #include "python/src/operations.hpp"
+#include "python/src/plain_bools.hpp"
 #include "python/src/segments.hpp"
 #include "warpfold/along_axis.hpp"
 #include "warpfold/host/core/lanes.hpp"
@@ -41,12 +42,7 @@ bool fold_fast(const array& in, const array& out, const Op& op) {
             return false;
         } else {
             constexpr element wide = std::is_signed_v<T> ? element::int64 : element::uint64;
-            const bool is_number = std::is_floating_point_v<T> || !widens;
-            return fold_as<T>(in.type, in,
-                              is_number                     ? in.type
-                              : in.type == element::boolean ? element::int64
-                                                            : wide,
-                              out, op);
+            return fold_as<T>(in.type, in, std::is_floating_point_v<T> || !widens ? in.type : wide, out, op);
         }
     });
 }
@@ -316,13 +312,23 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
     if (out.size() == 0) {
         return;
     }
-    if (mask == nullptr && ((op == operation::sum && (fold_fast(in, out, sum{}) || sum_fast(in, out))) ||
-                            (op == operation::product && (fold_fast(in, out, product{}) || product_fast(in, out))) ||
-                            (op == operation::minimum && fold_fast(in, out, minimum{})) ||
-                            (op == operation::maximum && fold_fast(in, out, maximum{})))) {
+    if (op == operation::sum && in.type == element::boolean) {
+        count_nonzero(in, length, mask, out);
         return;
     }
-    reduce_segments(op, fold, in, {length, nullptr}, mask, out);
+    const auto is_fast = [&](const array& plain) {
+        switch (op) {
+        case operation::sum: return fold_fast(plain, out, sum{}) || sum_fast(plain, out);
+        case operation::product: return fold_fast(plain, out, product{}) || product_fast(plain, out);
+        case operation::minimum: return fold_fast(plain, out, minimum{});
+        default: return fold_fast(plain, out, maximum{});
+        }
+    };
+    with_plain_bools(in, [&](const array& plain) {
+        if (mask != nullptr || !is_fast(plain)) {
+            reduce_segments(op, fold, plain, {length, nullptr}, mask, out);
+        }
+    });
 }
 
 void count_nonzero(const array& in, std::uint64_t length, const array* mask, const array& out) {
@@ -337,11 +343,13 @@ void squared_deviations(element fold, const array& in, std::uint64_t length, con
     if (out.size() == 0 || length == 0) {
         return;
     }
-    if (fold == element::float32) {
-        deviations(in, length, mask, means.required<const float>(fold), out);
-    } else {
-        deviations(in, length, mask, means.required<const double>(fold), out);
-    }
+    with_plain_bools(in, [&](const array& plain) {
+        if (fold == element::float32) {
+            deviations(plain, length, mask, means.required<const float>(fold), out);
+        } else {
+            deviations(plain, length, mask, means.required<const double>(fold), out);
+        }
+    });
 }
 
 bool sum_magnitudes(const array& in, const array& out) {

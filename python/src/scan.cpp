@@ -7,7 +7,8 @@
 #include <type_traits>
 
 #include "python/src/calls.hpp"
-#include "python/src/elements.hpp"
+#include "python/src/operations.hpp"
+#include "python/src/plain_bools.hpp"
 #include "python/src/segments.hpp"
 #include "warpfold/along_axis.hpp"
 
@@ -52,26 +53,17 @@ bool scan_halves(const array& in, std::uint64_t length, const array& out, const 
     constexpr std::int16_t magnitude = 0x7fff, infinity = 0x7c00;
     constexpr std::int16_t nan = std::is_same_v<Op, maximum> ? magnitude : -magnitude - 1;
     const auto reordered = [](std::int16_t x) { return static_cast<std::int16_t>(x ^ ((x >> 15) & magnitude)); };
-    const auto for_parts = [&](const auto& work) {
-        for_groups((in.size() + part_size - 1) / part_size, part_size, [&](std::uint64_t part) {
-            const std::uint64_t first = part * part_size, end = std::min(first + part_size, in.size());
-            detail::with_widest_vectors([&] {
-                work(first, end);
-                return 0;
-            });
-        });
-    };
-    for_parts([&](std::uint64_t first, std::uint64_t end) {
-        read_elements<std::int16_t>(in, first, end - first, key + first);
-        for (std::uint64_t k = first; k < end; ++k) {
+    for_parts(in.size(), [&](std::uint64_t first, std::uint64_t count) {
+        read_elements<std::int16_t>(in, first, count, key + first);
+        for (std::uint64_t k = first; k < first + count; ++k) {
             key[k] = (key[k] & magnitude) > infinity ? nan : reordered(key[k]);
         }
     });
     array keys = out;
     keys.type = element::int16;
     (void)scan_as<std::int16_t, std::int16_t>(keys, length, keys, op); // true: the results are a view
-    for_parts([&](std::uint64_t first, std::uint64_t end) {
-        for (std::uint64_t k = first; k < end; ++k) {
+    for_parts(in.size(), [&](std::uint64_t first, std::uint64_t count) {
+        for (std::uint64_t k = first; k < first + count; ++k) {
             key[k] = reordered(key[k]);
         }
     });
@@ -118,12 +110,9 @@ void scan(operation op, element fold, const array& in, std::uint64_t length, con
     if (in.size() == 0) {
         return;
     }
-    switch (op) {
-    case operation::sum: return scan_by(sum{}, fold, in, length, heads, out);
-    case operation::product: return scan_by(product{}, fold, in, length, heads, out);
-    case operation::minimum: return scan_by(minimum{}, fold, in, length, heads, out);
-    case operation::maximum: return scan_by(maximum{}, fold, in, length, heads, out);
-    }
+    with_plain_bools(in, [&](const array& plain) {
+        with_operation(op, [&](const auto& by) { scan_by(by, fold, plain, length, heads, out); });
+    });
 }
 
 } // namespace warpfold::python

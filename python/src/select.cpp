@@ -3,6 +3,7 @@
 #include "warpfold/select.hpp"
 
 #include "python/src/calls.hpp"
+#include "python/src/plain_bools.hpp"
 #include "warpfold/by_key.hpp"
 #include "warpfold/float16.hpp"
 
@@ -49,18 +50,22 @@ void select(const array& in, const array& flags, const array& out, const array* 
 
 std::uint64_t run_length_encode(const array& in, const array& values, const array& lengths) {
     auto* const to = reinterpret_cast<std::uint64_t*>(lengths.required<std::int64_t>(element::int64));
-    return with_comparable(in.type, [&](auto zero) {
-        using T = decltype(zero);
-        return warpfold::run_length_encode(host{}, in.required<const T>(in.type), in.size(),
-                                           values.required<T>(in.type), to, equal_numbers{});
+    return with_plain_bools(in, [&](const array& plain) {
+        return with_comparable(in.type, [&](auto zero) {
+            using T = decltype(zero);
+            return warpfold::run_length_encode(host{}, plain.required<const T>(in.type), in.size(),
+                                               values.required<T>(in.type), to, equal_numbers{});
+        });
     });
 }
 
 std::uint64_t unique(const array& in, const array& values) {
-    return with_comparable(in.type, [&](auto zero) {
-        using T = decltype(zero);
-        return warpfold::unique(host{}, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
-                                equal_numbers{});
+    return with_plain_bools(in, [&](const array& plain) {
+        return with_comparable(in.type, [&](auto zero) {
+            using T = decltype(zero);
+            return warpfold::unique(host{}, plain.required<const T>(in.type), in.size(), values.required<T>(in.type),
+                                    equal_numbers{});
+        });
     });
 }
 

@@ -14,8 +14,9 @@ settings.load_profile("ci")
 NAMES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 TYPES = [np.dtype(name) for name in NAMES]
 
-# Layouts of a result of a strategy: transposed, reversed, with gaps, in one axis repeated, unaligned, byte-swapped.
-LAYOUTS = ["as it is", "transposed", "reversed", "gaps", "repeated", "unaligned", "swapped"]
+# Layouts of a result of a strategy: transposed, reversed, with gaps, in one axis repeated, unaligned, byte-swapped, and bool
+# whose bytes are not 0 and 1 only.
+LAYOUTS = ["as it is", "transposed", "reversed", "gaps", "repeated", "unaligned", "swapped", "bytes"]
 
 
 def laid_out(array, layout):
@@ -33,6 +34,9 @@ def laid_out(array, layout):
         moved = room[1:].view(array.dtype)[:array.size].reshape(array.shape) if array.size else array
         moved[...] = array
         return moved
+    if layout == "bytes" and array.dtype == bool:
+        bytes_of_true = (1 + 127 * np.arange(array.size, dtype=np.uint8) % 255).reshape(array.shape)
+        return np.asarray(array * bytes_of_true).view(bool)
     if layout == "swapped":
         return array.astype(array.dtype.newbyteorder())
     return array

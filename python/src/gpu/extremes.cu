@@ -23,24 +23,32 @@ void extreme(const gpu& on, operation op, element fold, const array& in, std::ui
             using A = decltype(zero);
             fold_converted<A>(on, in, length, mask, neutral<A>(op, in.type), out, Op{});
         });
+    } else if (in.type == element::boolean) {
+        plain_bools(on, out);
     }
 }
 
-// x itself, or turned round for the largest element. Zeros of both signs are equal.
-template <class T>
-WARPFOLD_HD T turned(T x, bool largest) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return (largest ? -x : x) + T{0};
-    } else {
-        return largest ? static_cast<T>(~x) : x;
+// What elements are ordered by: themselves, or turned round for the largest. Zeros of both signs are equal, and all bytes of
+// bool but 0.
+struct order_of {
+    template <class T>
+    WARPFOLD_HD T operator()(T x) const {
+        if constexpr (std::is_floating_point_v<T>) {
+            return (largest ? -x : x) + T{0};
+        } else {
+            x = is_bool ? static_cast<T>(x != 0) : x;
+            return largest ? static_cast<T>(~x) : x;
+        }
     }
-}
+
+    bool largest, is_bool;
+};
 
 // The place of the first smallest element is that of the smallest candidate. NaN comes first.
 template <class T>
 struct candidates {
     WARPFOLD_HD auto operator()(const T& x, std::uint64_t index) const {
-        return detail::candidate_map<T, true>{}(turned(x, largest), index);
+        return detail::candidate_map<T, true>{}(key(x), index);
     }
     struct place {
         template <class C>
@@ -50,14 +58,14 @@ struct candidates {
     };
     using op = detail::better_candidate<true>;
 
-    bool largest;
+    order_of key;
 };
 
 // In a word, for keys and indices of up to 32 bits.
 template <class T>
 struct words {
     WARPFOLD_HD std::uint64_t operator()(const T& x, std::uint64_t index) const {
-        return detail::pack_candidate<true>{}(turned(x, largest), index);
+        return detail::pack_candidate<true>{}(key(x), index);
     }
     struct place {
         WARPFOLD_HD std::int64_t operator()(std::uint64_t word) const {
@@ -66,7 +74,7 @@ struct words {
     };
     using op = minimum;
 
-    bool largest;
+    order_of key;
 };
 
 template <class T>
@@ -78,13 +86,14 @@ bool places_in(const gpu& on, bool smallest, const array& in, std::uint64_t leng
         return false;
     }
     using A = decltype(map{}(T{}, 0));
-    if (fold_all<A, T, std::int64_t>(on, in, element::int64, out, map{!smallest}, typename map::op{},
+    const map keys{{!smallest, in.type == element::boolean}};
+    if (fold_all<A, T, std::int64_t>(on, in, element::int64, out, keys, typename map::op{},
                                      typename map::place{}, "arg_extreme")) {
         return true;
     }
     const workspace_of_stream memory(on, along_axis_workspace(sizeof(A)));
-    detail::into_axes<A, true>("arg_extreme", memory.target(), *from, last_axes(in, out), *to, map{!smallest},
-                               typename map::op{}, typename map::place{});
+    detail::into_axes<A, true>("arg_extreme", memory.target(), *from, last_axes(in, out), *to, keys, typename map::op{},
+                               typename map::place{});
     return true;
 }
 
@@ -159,6 +168,9 @@ void min_max(const gpu& on, element fold, const array& in, std::uint64_t length,
     if (!is_done) {
         reduce(on, operation::minimum, fold, in, length, nullptr, smallest);
         reduce(on, operation::maximum, fold, in, length, nullptr, largest);
+    } else if (in.type == element::boolean) {
+        plain_bools(on, smallest);
+        plain_bools(on, largest);
     }
 }
 

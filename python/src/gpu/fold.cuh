@@ -50,6 +50,9 @@ bool fold_in_place(const gpu& on, const array& in, element result, const array& 
     return from && to;
 }
 
+// Bytes of bool, of any values, as 0 and 1.
+inline void plain_bools(const gpu& on, const array& of) { convert<std::int64_t>(on, of, nullptr, 0, of); }
+
 // Folds in A what the mask chooses, after a conversion. `none` is the result of no elements.
 template <class A, class Op>
 void fold_converted(const gpu& on, const array& in, std::uint64_t length, const array* mask, A none, const array& out,

@@ -91,7 +91,7 @@ void deviations(const gpu& on, const array& in, std::uint64_t length, const arra
             return false;
         }
     };
-    if (means == nullptr && with_common_type(in.type, in_place)) {
+    if (means == nullptr && in.type != element::boolean && with_common_type(in.type, in_place)) {
         return;
     }
     const auto results = static_cast<std::int64_t>(out.size());

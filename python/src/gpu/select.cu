@@ -44,11 +44,13 @@ struct equal_numbers {
                 return number_with<double>(a) == number_with<double>(b);
             }
         }
-        return a == b;
+        return a == b || (is_bool && a != 0 && b != 0);
     }
 
-    bool is_floating;
+    bool is_floating, is_bool;
 };
+
+equal_numbers equal_numbers_of(element type) { return {type >= element::float16, type == element::boolean}; }
 
 } // namespace
 
@@ -84,7 +86,7 @@ std::uint64_t run_length_encode(const gpu& on, const array& in, const array& val
     return with_bits(in.type, [&](auto zero) {
         using T = decltype(zero);
         return warpfold::run_length_encode(on, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
-                                           to, equal_numbers{in.type >= element::float16});
+                                           to, equal_numbers_of(in.type));
     });
 }
 
@@ -92,7 +94,7 @@ std::uint64_t unique(const gpu& on, const array& in, const array& values) {
     return with_bits(in.type, [&](auto zero) {
         using T = decltype(zero);
         return warpfold::unique(on, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
-                                equal_numbers{in.type >= element::float16});
+                                equal_numbers_of(in.type));
     });
 }
 

@@ -35,6 +35,13 @@ bool transform_in_place(const gpu& on, const array& in, const array& out, const 
     return from && to;
 }
 
+// Counts in place, if both arrays are views of their types.
+bool count_in_place(const gpu& on, const array& in, const array& out) {
+    return (out.type == element::int64 || out.type == element::uint64) && with_common_type(in.type, [&](auto zero) {
+               return transform_in_place<decltype(zero), std::uint64_t>(on, in, out, is_nonzero{});
+           });
+}
+
 // Integers of 64 bits wrap: the results' sign does not matter.
 bool sum_in_place(const gpu& on, const array& in, const array& out) {
     return with_common_type(in.type, [&](auto zero) {
@@ -108,6 +115,9 @@ void fold_in(const gpu& on, operation op, const array& in, std::uint64_t length,
 
 void sum_or_product(const gpu& on, operation op, element fold, const array& in, std::uint64_t length, const array* mask,
                     const array& out) {
+    if (op == operation::sum && in.type == element::boolean) {
+        return count_nonzero(on, in, length, mask, out);
+    }
     if (mask == nullptr && (op == operation::sum ? sum_in_place(on, in, out) : product_in_place(on, in, out))) {
         return;
     }
@@ -148,24 +158,20 @@ void count_nonzero(const gpu& on, const array& in, std::uint64_t length, const a
     if (out.size() == 0) {
         return;
     }
-    const bool is_done = mask == nullptr && with_common_type(in.type, [&](auto zero) {
-                             return transform_in_place<decltype(zero), std::uint64_t>(on, in, out, is_nonzero{});
-                         });
-    if (is_done) {
+    if (mask == nullptr && count_in_place(on, in, out)) {
         return;
     }
-    // No integer becomes 0 by rounding to double. As bytes 0 and 1.
-    const temporary flags(on, element::boolean,
-                          {static_cast<std::int64_t>(out.size()), static_cast<std::int64_t>(length)});
-    convert<double>(on, in, mask, 0, flags.get());
-    const array counts(out.data, out.type, {static_cast<std::int64_t>(out.size())}, {8});
-    if (out.at.is_contiguous(8)) {
-        sum_in_place(on, flags.get(), counts);
-        return;
+    const contiguous_output<std::int64_t> to(on, out);
+    char* const counts = reinterpret_cast<char*>(to.data());
+    if (mask != nullptr ||
+        !count_in_place(on, in, array(counts, element::int64, out.shape, row_major(out.shape, 8)))) {
+        const auto results = static_cast<std::int64_t>(out.size());
+        // No integer becomes 0 by rounding to double.
+        const temporary flags(on, element::boolean, {results, static_cast<std::int64_t>(length)});
+        convert<double>(on, in, mask, 0, flags.get());
+        (void)count_in_place(on, flags.get(), array(counts, element::int64, {results}, {8}));
     }
-    const temporary row(on, element::int64, {static_cast<std::int64_t>(out.size())});
-    sum_in_place(on, flags.get(), row.get());
-    copy(on, row.get(), out);
+    to.finish();
 }
 
 } // namespace warpfold::python::on_gpu

@@ -46,6 +46,24 @@ def test_scans_of_all_types_and_layouts(dtype, layout):
     assert_same(wf.cumsum(array), np.cumsum(array.host), 1e-2)
 
 
+@pytest.mark.parametrize("shape", [(7,), (70001,), (3, 40, 50)], ids=str)
+def test_every_byte_of_bool_but_0_is_true(shape):
+    array = DeviceValues(laid_out(np.random.default_rng(4).integers(0, 5, shape) > 0, "bytes"))
+    plain = array.host.view(np.uint8) != 0
+    for axis in (None, *range(len(shape))):
+        for name in REDUCTIONS:
+            assert_same(getattr(wf, name)(array, axis=axis), getattr(np, name)(plain, axis=axis), 1e-6)
+        for name, theirs in SCANS.items():
+            assert_same(getattr(wf, name)(array, axis=axis), theirs(plain, axis=axis) if axis is not None or plain.ndim == 1
+                        else theirs(plain.ravel()), 1e-6)
+    for ours, theirs in zip(wf.minmax(array), (plain.min(), plain.max())):
+        assert_same(ours, theirs)
+    assert_same(wf.bincount(array.view(np.ravel)), np.bincount(plain.ravel()))
+    heads = np.flatnonzero(np.diff(plain.ravel(), prepend=~plain.ravel()[:1]))
+    assert_same(wf.unique_consecutive(array), plain.ravel()[heads])
+    assert_same(wf.op("a + 1")(array), plain + 1)
+
+
 @pytest.mark.parametrize("dtype", [np.dtype(t) for t in (bool, np.uint8, np.int32, np.int64, np.float32, np.float64)], ids=str)
 @pytest.mark.parametrize("n", [0, 1, 31, 1023, 1025, 65537])
 @pytest.mark.parametrize("shift", [0, 1, 8])

@@ -128,8 +128,8 @@ def _cast(text: str, to: np.dtype[Any]) -> str:
 
 
 def _storage(dtype: np.dtype[Any]) -> str:
-    """The type of elements in memory."""
-    return "unsigned short" if dtype == HALF else _type(dtype)
+    """The type of elements in memory. Of bool all bytes but 0 are true."""
+    return "unsigned short" if dtype == HALF else "unsigned char" if dtype == bool else _type(dtype)
 
 
 def _stored(dtype: np.dtype[Any]) -> str:
@@ -155,7 +155,7 @@ def _none(op: str, dtype: np.dtype[Any]) -> str:
 
 
 def _loads(operands: Sequence[Elements]) -> str:
-    return " ".join(f"const {_type(of.dtype)} x{k} = " + (f"wf_from_half(a{k}[{of.place}]);" if of.dtype == HALF else f"a{k}[{of.place}];")
+    return " ".join(f"const {_type(of.dtype)} x{k} = {'wf_from_half' if of.dtype == HALF else ''}(a{k}[{of.place}]);"
                     for k, of in enumerate(operands))
 
 
