@@ -20,9 +20,10 @@
 // elements behind the results are unspecified then. Otherwise outputs do not overlap inputs or each other.
 //
 // Equality. equals{}, which is ==, unless given; equal(a, b) is called for neighbours a, b in this order. NaN is not equal
-// to itself. A predicate is called once per element, an equality at least once.
+// to itself. Predicates and equalities are called at least once per element, and say the same of it each time.
 //
-// Cost. O(n); each element is read once, and each result written once. On a GPU one launch; workspace: select.cuh.
+// Cost. O(n); each element is read once, on a GPU some of a long array twice, and each result written once. On a GPU one launch;
+// workspace: select.cuh.
 //
 // Errors. Throws invalid_argument if a pointer is null or misaligned, an output begins inside the input or a range is too
 // short, and what the target throws.

@@ -95,8 +95,7 @@ void histogram(const array& samples, const array& edges, const array* weights, c
 }
 
 void count_values(const array& samples, const array* weights, const array& sums) {
-    with_plain_bools(samples,
-                     [&](const array& plain) { fill_as<std::int64_t>(plain, by_value{}, weights, sums); });
+    with_plain_bools(samples, [&](const array& plain) { fill_as<std::int64_t>(plain, by_value{}, weights, sums); });
 }
 
 } // namespace warpfold::python

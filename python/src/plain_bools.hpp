@@ -48,9 +48,8 @@ auto with_plain_bools(const array& in, const Work& work) {
         return work(in);
     }
     std::vector<std::uint8_t> bytes(in.size());
-    for_parts(in.size(), [&](std::uint64_t first, std::uint64_t count) {
-        read_elements<bool>(in, first, count, &bytes[first]);
-    });
+    for_parts(in.size(),
+              [&](std::uint64_t first, std::uint64_t count) { read_elements<bool>(in, first, count, &bytes[first]); });
     return work(array(reinterpret_cast<char*>(bytes.data()), in.type, in.shape, row_major(in.shape, 1)));
 }
 

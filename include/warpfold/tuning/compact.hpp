@@ -78,6 +78,12 @@ struct compact_policy {
     unsigned short_max_tiles = 128;
     // Compactions that read at least so many bytes, of elements and of a stencil, have the persistent kernel.
     std::uint64_t persistent_min_bytes = std::uint64_t{64} << 20;
+    // Its ranges keep selected elements in the shared memory of all blocks, and read again what does not fit. Selections that
+    // read at least kept_min_bytes, twice as many of elements of a byte, have ranges for elements of up to kept_percent of that
+    // memory, and in longer arrays where by a sample up to sampled_percent of it are selected.
+    std::uint64_t kept_min_bytes = std::uint64_t{16} << 20;
+    unsigned kept_percent = 220, sampled_percent = 150;
+    unsigned kept_warp_bytes = ~0u; // of a warp, if there are more
     // Reductions by key that read at least so many bytes have the kernel of ranges, and run-length encodings.
     std::uint64_t ranges_min_bytes = std::uint64_t{12} << 20, ranges_min_key_bytes = std::uint64_t{8} << 20;
 

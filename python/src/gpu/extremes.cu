@@ -87,8 +87,8 @@ bool places_in(const gpu& on, bool smallest, const array& in, std::uint64_t leng
     }
     using A = decltype(map{}(T{}, 0));
     const map keys{{!smallest, in.type == element::boolean}};
-    if (fold_all<A, T, std::int64_t>(on, in, element::int64, out, keys, typename map::op{},
-                                     typename map::place{}, "arg_extreme")) {
+    if (fold_all<A, T, std::int64_t>(on, in, element::int64, out, keys, typename map::op{}, typename map::place{},
+                                     "arg_extreme")) {
         return true;
     }
     const workspace_of_stream memory(on, along_axis_workspace(sizeof(A)));

@@ -163,8 +163,7 @@ void count_nonzero(const gpu& on, const array& in, std::uint64_t length, const a
     }
     const contiguous_output<std::int64_t> to(on, out);
     char* const counts = reinterpret_cast<char*>(to.data());
-    if (mask != nullptr ||
-        !count_in_place(on, in, array(counts, element::int64, out.shape, row_major(out.shape, 8)))) {
+    if (mask != nullptr || !count_in_place(on, in, array(counts, element::int64, out.shape, row_major(out.shape, 8)))) {
         const auto results = static_cast<std::int64_t>(out.size());
         // No integer becomes 0 by rounding to double.
         const temporary flags(on, element::boolean, {results, static_cast<std::int64_t>(length)});

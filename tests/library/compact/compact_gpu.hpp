@@ -30,8 +30,17 @@ const auto in_short_tiles =
 const auto in_usual_tiles = gpu{}.with(tuning::compact_policy<>{.short_max_tiles = 0});
 
 // The kernel for long arrays, in tiles of two warps, and in tiles of its usual size.
-const auto in_small_long_tiles = gpu{}.with(tuning::compact_policy<small_compact>{.persistent_min_bytes = 0});
-const auto in_long_tiles = gpu{}.with(tuning::compact_policy<>{.persistent_min_bytes = 0});
+const auto in_small_long_tiles =
+    gpu{}.with(tuning::compact_policy<small_compact>{.persistent_min_bytes = 0, .kept_min_bytes = ~std::uint64_t{0}});
+const auto in_long_tiles =
+    gpu{}.with(tuning::compact_policy<>{.persistent_min_bytes = 0, .kept_min_bytes = ~std::uint64_t{0}});
+
+// In ranges, by warps that keep what they select of a part; and in ranges or tiles, by a sample.
+const auto in_small_ranges = gpu{}.with(
+    tuning::compact_policy<small_compact>{.kept_min_bytes = 0, .kept_percent = 10'000, .kept_warp_bytes = 0});
+const auto in_ranges = gpu{}.with(tuning::compact_policy<>{.kept_min_bytes = 0});
+const auto by_sample = gpu{}.with(tuning::compact_policy<small_compact>{
+    .persistent_min_bytes = 0, .kept_min_bytes = 0, .kept_percent = 0, .kept_warp_bytes = 0});
 
 // The results are `expected`, and nothing behind them is written.
 template <class T>

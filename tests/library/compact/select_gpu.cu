@@ -2,7 +2,10 @@
 // Compactions on a GPU, the software one or a real one.
 #include "warpfold/select.cuh"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
+#include <numeric>
 #include <vector>
 
 #include "tests/library/compact/compact_gpu.hpp"
@@ -13,8 +16,10 @@ namespace {
 
 using tests::expect_results;
 using tests::in_long_tiles;
+using tests::in_ranges;
 using tests::in_short_tiles;
 using tests::in_small_long_tiles;
+using tests::in_small_ranges;
 using tests::in_small_tiles;
 using tests::in_usual_tiles;
 using tests::on_device;
@@ -44,6 +49,13 @@ void partitions_on(const On& on, const std::vector<std::uint64_t>& sizes) {
             }
             expect_results(out, expected.first, one.name);
             expect_results(rejected, expected.second, one.name);
+            CUDA(cudaMemset(out.base, 0x77, (n + 1) * sizeof(T)));
+            if (n % 2 != 0) {
+                expected.first[0] = out.read()[0];
+            }
+            select(on, in.data(), n, out.data() + n % 2, count.data(), where(flags.data()));
+            EXPECT_EQ(read_one(count), expected.first.size() - n % 2) << one.name;
+            expect_results(out, expected.first, one.name);
         }
     }
 }
@@ -53,6 +65,7 @@ void partitions(const std::vector<std::uint64_t>& sizes) {
     partitions_on<T>(gpu{}, sizes);
     partitions_on<T>(in_usual_tiles, sizes);
     partitions_on<T>(in_long_tiles, sizes);
+    partitions_on<T>(in_ranges, sizes);
 }
 TEST(select, bytes) { partitions<std::uint8_t>({0, 1, 31, 1021, 4096, 16383, 16384, 40002}); }
 TEST(select, two_bytes) { partitions<std::uint16_t>({1, 8191, 8193, 20010}); }
@@ -86,6 +99,33 @@ void selects_from_many_tiles(On on, std::uint64_t most) {
 TEST(select, many_tiles) { selects_from_many_tiles(in_small_tiles, 140000); }
 TEST(select, many_short_tiles) { selects_from_many_tiles(in_short_tiles, 32765); }
 TEST(select, many_long_tiles) { selects_from_many_tiles(in_small_long_tiles, 100000); }
+TEST(select, ranges) { selects_from_many_tiles(in_ranges, 100000); }
+TEST(select, more_than_ranges_keep) { selects_from_many_tiles(in_small_ranges, 200000); }
+// Numbers whose remainder is in a range.
+struct remainder_between {
+    __host__ __device__ bool operator()(std::uint32_t x) const { return x % of >= first && x % of < end; }
+
+    std::uint32_t of, first, end;
+};
+// The warps of an H100's blocks keep 128 elements each, 67,584 in all.
+TEST(select, by_sample) {
+    const std::uint64_t n = 200001;
+    std::vector<std::uint32_t> data(n);
+    std::iota(data.begin(), data.end(), 0u);
+    const on_device<std::uint32_t> in(data), out(n + 1), count(1);
+    // All, many, few and none; and many that the sample does not find, since they are neighbours.
+    for (const remainder_between test :
+         {remainder_between{1, 0, 1}, remainder_between{2, 1, 2}, remainder_between{3, 2, 3},
+          remainder_between{7, 0, 1}, remainder_between{1000, 999, 1000}, remainder_between{300000, 200001, 300000},
+          remainder_between{200001, 0, 90000}}) {
+        std::vector<std::uint32_t> expected;
+        std::copy_if(data.begin(), data.end(), std::back_inserter(expected), test);
+        CUDA(cudaMemset(out.base, 0x77, (n + 1) * sizeof(data[0])));
+        select(tests::by_sample, in.data(), n, out.data(), count.data(), test);
+        EXPECT_EQ(read_one(count), expected.size()) << test.of;
+        expect_results(out, expected, "remainders by " + std::to_string(test.of));
+    }
+}
 
 std::uint64_t above_two(const gpu& on, const float* in, std::uint64_t n, float* out) {
     return select(on, in, n, out, [] __device__(float x) { return x > 2; });
@@ -126,6 +166,7 @@ void finds_heads(const On& on) {
 TEST(select, unique) { finds_heads(in_small_tiles); }
 TEST(select, unique_in_short_arrays) { finds_heads(in_short_tiles); }
 TEST(select, unique_in_long_tiles) { finds_heads(in_small_long_tiles); }
+TEST(select, unique_in_ranges) { finds_heads(in_small_ranges); }
 
 // A chain of calls in which each takes the number of the last one from the device.
 template <class On>
@@ -157,6 +198,7 @@ void takes_numbers_on_the_device(On on) {
 TEST(select, numbers_on_the_device) { takes_numbers_on_the_device(in_small_tiles); }
 TEST(select, numbers_on_the_device_in_short_arrays) { takes_numbers_on_the_device(in_short_tiles); }
 TEST(select, numbers_on_the_device_in_long_tiles) { takes_numbers_on_the_device(in_small_long_tiles); }
+TEST(select, numbers_on_the_device_in_ranges) { takes_numbers_on_the_device(in_small_ranges); }
 
 // So many elements as there may be take counts of 64 bits.
 struct low_bytes {

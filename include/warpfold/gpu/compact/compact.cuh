@@ -25,11 +25,6 @@ template <class A, class Keys, class Values, class KeysOut, class ValuesOut, cla
 inline constexpr bool has_keyed_ranges_v<keyed_fold<A, Keys, Values, KeysOut, ValuesOut, Op, Equal>> =
     in_vectors_v<Keys> && (in_vectors_v<Values> || std::is_same_v<Values, all_ones>)&&sizeof(A) <= 16;
 
-// Whether n elements, of each of which so many bytes are read, have the persistent kernel.
-template <class Policy>
-bool is_long(const Policy& policy, std::uint64_t n, std::size_t bytes) {
-    return n >= policy.persistent_min_bytes / bytes;
-}
 // Whether so many have the kernel of ranges.
 template <class Plan, class Policy>
 bool in_ranges(const Policy& policy, std::uint64_t n) {
@@ -51,9 +46,10 @@ std::size_t compact_workspace_bytes(const Policy& policy, std::uint64_t n) {
         bytes = std::max(bytes, Huge::prefix_bytes(tiles));
     }
     if constexpr (has_long_selection_v<Task>) {
-        if (detail::is_long(policy, n, sizeof(typename Layout::T) + 16)) { // the largest stencil
+        // With the largest stencil.
+        if (n >= std::min(policy.persistent_min_bytes, policy.kept_min_bytes) / (sizeof(typename Layout::T) + 16)) {
             using Plan = long_selection_plan<kernels_of<Policy>, Task, known_count, std::uint64_t*>;
-            bytes = std::max(bytes, Plan::ring_type::bytes(Plan::slots_of(~std::uint64_t{0}))); // for any tiles
+            bytes = std::max(bytes, Plan::workspace_bytes(Plan::slots_of(~std::uint64_t{0}))); // for any tiles
         }
     }
     if constexpr (has_keyed_ranges_v<Task>) {
@@ -89,10 +85,24 @@ private:
         if constexpr (has_long_selection_v<Task>) {
             using Plan = long_selection_plan<kernels_of<policy>, Task, Count, Place>;
             const unsigned shift = shift_of<Plan::run>(task.in);
-            if (detail::is_long(detail::policy_of<tuning::compact_policy<>>(on), count.most, Plan::read_bytes) &&
-                is_aligned(task.in, shift) && is_test_aligned(task.test, shift)) {
-                launch_persistent<Plan>(on, task, count, place, shift, got, call);
-                return;
+            const auto& chosen = detail::policy_of<tuning::compact_policy<>>(on);
+            const std::uint64_t bytes = count.most * Plan::read_bytes;
+            if (bytes >= std::min(chosen.persistent_min_bytes, chosen.kept_min_bytes) && is_aligned(task.in, shift) &&
+                is_test_aligned(task.test, shift)) {
+                const kernel_properties facts = persistent_properties<&long_selection_kernel<Plan>, Plan>();
+                Plan plan{task, count, place, {}, shift, 0, 0, Plan::kept_bytes_of(facts, chosen.kept_warp_bytes)};
+                constexpr std::size_t element = sizeof(typename Plan::layout::T);
+                if (Plan::has_ranges && !task.is_in_place() && count.most >> 32 == 0 &&
+                    (element == 1 ? bytes / 2 : bytes) >= chosen.kept_min_bytes) {
+                    const std::uint64_t kept =
+                        std::uint64_t{plan.kept_bytes} * Plan::warps * facts.resident_blocks / element;
+                    plan.most_kept = kept * chosen.kept_percent / 100;
+                    plan.most_sampled = kept * chosen.sampled_percent / 100;
+                }
+                if (bytes >= chosen.persistent_min_bytes || count.most <= plan.most_kept) {
+                    launch_long(on, plan, facts, got, call);
+                    return;
+                }
             }
         }
         if constexpr (has_keyed_ranges_v<Task>) {
@@ -139,18 +149,15 @@ private:
                    plan);
         fetch_number(on, memory, got);
     }
-    template <class Plan, class Task, class Count, class Place>
-    static void launch_persistent(const On& on, const Task& task, const Count& count, const Place& place,
-                                  unsigned shift, std::uint64_t* got, const char* call) {
-        const unsigned tiles = checked_tiles(Plan::tiles_of(count.most, shift), call);
-        constexpr auto kernel = &long_selection_kernel<Plan>;
-        const kernel_properties facts = persistent_properties<kernel, Plan>();
+    template <class Plan>
+    static void launch_long(const On& on, Plan& plan, const kernel_properties& facts, std::uint64_t* got,
+                            const char* call) {
+        const unsigned tiles = checked_tiles(Plan::tiles_of(plan.count.most, plan.shift), call);
         const unsigned slots = Plan::slots_of(tiles);
-        const call_memory memory(on, Plan::ring_type::bytes(slots), got != nullptr ? sizeof(std::uint64_t) : 0, call);
-        const persistent_grid grid = detail::grid_of<Plan>(facts, memory.slots(), slots, task.is_in_place());
-        Plan plan{task, count, place, grid, shift};
+        const call_memory memory(on, Plan::workspace_bytes(slots), got != nullptr ? sizeof(std::uint64_t) : 0, call);
+        plan.grid = detail::grid_of<Plan>(facts, memory.slots(), slots, plan.task.is_in_place());
         place_number(plan, memory, got);
-        launch_persistent_blocks<kernel>(facts, tiles, on.stream, plan);
+        launch_persistent_blocks<&long_selection_kernel<Plan>>(facts, tiles, on.stream, plan);
         fetch_number(on, memory, got);
     }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Selections from long arrays on a GPU: one launch, one pass over memory. Blocks go from tile to tile
-// (gpu/scan/persistent_block.cuh). Each warp counts the selected elements of its part of a tile one tile ahead, and writes
-// the part's results when the prefix of the tile is there.
+// Selections from long arrays on a GPU: one launch. Where most of what is selected fits into shared memory, each warp reads a
+// range of the array (selection_range.cuh). Else blocks go from tile to tile (gpu/scan/persistent_block.cuh): each warp counts the
+// selected elements of its part of a tile one tile ahead, and writes the part's results when the prefix of the tile is there.
 #pragma once
 
 #include <cstdint>
 
+#include "warpfold/block/scan.cuh"
 #include "warpfold/detail/compact.hpp"
 #include "warpfold/gpu/compact/long_selection_plan.cuh"
+#include "warpfold/gpu/compact/selection_bits.cuh"
+#include "warpfold/gpu/compact/selection_range.cuh"
 #include "warpfold/gpu/compact/staged_results.cuh"
-#include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/compact/warp_elements.cuh"
-#include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
+#include "warpfold/gpu/core/turns.cuh"
 #include "warpfold/gpu/scan/persistent_block.cuh"
 
 namespace warpfold::detail {
@@ -50,13 +52,26 @@ public:
     // Counts the selected elements.
     __device__ unsigned fold(unsigned stage, unsigned tile) {
         const Part part = this->part(tile);
-        kept& k = kept_[Plan::ahead];
-        if (part.whole) {
-            find<true>(plan_.task.test, part, stage, k.bits);
-        } else {
-            find<false>(plan_.task.test, part, stage, k.bits);
+        const S* const tested = [&] {
+            if constexpr (Plan::test_type::has_stencil) {
+                return stencil(stage);
+            } else {
+                return elements(stage);
+            }
+        }();
+        S items[rows][run];
+#pragma unroll
+        for (unsigned r = 0; r < rows; ++r) {
+            load_items(tested + Part::place(r), items[r]);
         }
-        k.counts = counts_type::through([&](unsigned r) { return __popc(row_bits(k.bits, r)); });
+        kept& k = kept_[Plan::ahead];
+        const S before = tested[Plan::test_type::elements_at != 0 && part.first_index() != 0 ? -1 : 0];
+        if (part.whole) {
+            k.bits.template find<true>(plan_.task.test, part, items, before);
+        } else {
+            k.bits.template find<false>(plan_.task.test, part, items, before);
+        }
+        k.counts = k.bits.counts();
         return k.total = k.counts.for_each([](unsigned, unsigned) {});
     }
     __device__ void next() {
@@ -86,7 +101,7 @@ public:
             const staged_results<Out, element_written_t<Out, T>, true> selected(memory(stage), plan_.task.out, front,
                                                                                 k.total);
             k.counts.for_each([&](unsigned r, unsigned through) {
-                const unsigned bits = row_bits(k.bits, r);
+                const unsigned bits = k.bits.row(r);
                 selected.put(through - static_cast<unsigned>(__popc(bits)), bits, items[r]);
             });
             __syncwarp();
@@ -97,7 +112,7 @@ public:
             const staged_results<Rejected, element_written_t<Rejected, T>, true> rejected(
                 memory(stage), plan_.task.rejected, begin - front, part.size() - k.total);
             k.counts.for_each([&](unsigned r, unsigned through) {
-                const unsigned bits = row_bits(k.bits, r), at = Part::place(r);
+                const unsigned bits = k.bits.row(r), at = Part::place(r);
                 const unsigned before = at < part.missing ? 0 : at - part.missing;
                 rejected.put(before + static_cast<unsigned>(__popc(bits)) - through, present(part, r) & ~bits,
                              items[r]);
@@ -108,12 +123,9 @@ public:
     }
 
 private:
-    using counts_type = row_counts<run, rows>;
-    static constexpr unsigned in_word = 32 / run, words = (rows + in_word - 1) / in_word; // rows in a word of bits
-
     struct kept {
-        unsigned bits[words]; // the selected elements
-        counts_type counts;   // of the selected elements
+        selection_bits<Part> bits;                         // the selected elements
+        typename selection_bits<Part>::counts_type counts; // of these
         unsigned total;
     };
 
@@ -128,11 +140,7 @@ private:
     [[nodiscard]] __device__ S* stencil(unsigned stage) const {
         return reinterpret_cast<S*>(memory(stage) + Plan::stencil_at);
     }
-    // The bits of a run.
-    [[nodiscard]] __device__ static unsigned row_bits(const unsigned (&bits)[words], unsigned r) {
-        return bits[r / in_word] >> r % in_word * run & ((1u << run) - 1);
-    }
-    // Those of positions that hold elements.
+    // Those of a run's positions that hold elements.
     [[nodiscard]] __device__ static unsigned present(const Part& part, unsigned r) {
         if (part.whole) {
             return (1u << run) - 1;
@@ -156,70 +164,74 @@ private:
         }
     }
 
-    template <bool Whole, class Predicate>
-    __device__ void find(const element_test<Predicate>& test, const Part& part, unsigned stage,
-                         unsigned (&bits)[words]) const {
-        find_by<Whole>(test.predicate, part, elements(stage), bits);
-    }
-    template <bool Whole, class Stencil, class Predicate>
-    __device__ void find(const stencil_test<Stencil, Predicate>& test, const Part& part, unsigned stage,
-                         unsigned (&bits)[words]) const {
-        find_by<Whole>(test.predicate, part, stencil(stage), bits);
-    }
-    template <bool Whole, class Predicate>
-    __device__ void find_by(const Predicate& predicate, const Part& part, const S* tested,
-                            unsigned (&bits)[words]) const {
-        check_map<Predicate, S>();
-#pragma unroll
-        for (unsigned& word : bits) {
-            word = 0;
-        }
-#pragma unroll
-        for (unsigned r = 0; r < rows; ++r) {
-            S items[run];
-            load_items(tested + Part::place(r), items);
-#pragma unroll
-            for (unsigned j = 0; j < run; ++j) {
-                const unsigned at = Part::place(r) + j;
-                if ((Whole || part.has(at)) && detail::mapped(predicate, items[j], part.begin + at)) {
-                    bits[r / in_word] |= 1u << (r % in_word * run + j);
-                }
-            }
-        }
-    }
-    template <bool Whole, class Equal>
-    __device__ void find(const run_head_test<Equal>& test, const Part& part, unsigned stage,
-                         unsigned (&bits)[words]) const {
-        check_operation<Equal, T>();
-#pragma unroll
-        for (unsigned& word : bits) {
-            word = 0;
-        }
-#pragma unroll
-        for (unsigned r = 0; r < rows; ++r) {
-            const T* const from = elements(stage) + Part::place(r);
-            T items[run];
-            load_items(from, items);
-            T before = from[part.first_index() == 0 && Part::place(r) == 0 ? 0 : -1];
-#pragma unroll
-            for (unsigned j = 0; j < run; ++j) {
-                if ((Whole || part.has(Part::place(r) + j)) && !detail::equal_by(test.equal, before, items[j])) {
-                    bits[r / in_word] |= 1u << (r % in_word * run + j);
-                }
-                before = items[j];
-            }
-        }
-        if (part.first_index() == 0 && threadIdx.x == 0) { // element 0 begins a run
-            bits[0] |= 1u << part.missing;
-        }
-    }
-
     const Plan& plan_;
     std::uint64_t n_;
     unsigned tiles_, whole_tiles_;
     unsigned char* memory_;
     kept kept_[Plan::ahead + 1] = {};
 };
+
+// Blocks in ranges (selection_range.cuh), in the place of tiles.
+template <class Plan>
+__device__ void select_in_ranges(const Plan& plan, std::uint64_t n, unsigned char* memory) {
+    using Range = selection_range<Plan, Plan::range_rows>;
+    using Prefix = typename Plan::prefix_type;
+    __shared__ typename Prefix::storage prefix_storage;
+    __shared__ block::scan_storage<unsigned, Plan::warps> totals;
+    const auto blocks = static_cast<unsigned>(min((Range::parts_of(plan, n) + Plan::warps - 1) / Plan::warps,
+                                                  std::uint64_t{min(gridDim.x, Prefix::most_tiles)}));
+    if (blockIdx.x >= blocks) {
+        return;
+    }
+    const unsigned warp = threadIdx.x / warp::lanes;
+    Range range(plan, n, blockIdx.x * Plan::warps + warp, blocks * Plan::warps);
+    block::store_warp_total(totals, range.read(memory + warp * plan.kept_bytes, plan.kept_bytes), 0);
+    __syncthreads();
+    const auto warps = block::scan_warp_totals(totals, add_counts{}, Plan::warps);
+    const unsigned of_block = warps.total(Plan::warps);
+    unsigned before = 0;
+    Prefix prefix(plan.grid.workspace, false, prefix_storage, blocks);
+    if (blocks != 1) {
+        prefix.publish(of_block);
+        const unsigned found = prefix.before(of_block, no_initial{}, add_counts{});
+        before = blockIdx.x == 0 ? 0 : found;
+    }
+    if (blockIdx.x + 1 == blocks && threadIdx.x == 0) {
+        detail::write_number(plan.place, before + of_block);
+    }
+    range.write(before + (warp == 0 ? 0 : warps.before()));
+    if (blocks != 1) {
+        prefix.release();
+    }
+}
+
+// Whether most of what is selected fits into the blocks' shared memory, in long arrays by a sample: a part of each of a few ranges.
+// The same in all blocks. All take as long, by a warp that waits: tiles take up to 6 % more time if blocks begin in another order.
+template <class Plan>
+__device__ bool is_kept(const Plan& plan, std::uint64_t n) {
+    constexpr unsigned samplers = Plan::warps == 1 ? 1 : Plan::warps - 1;
+    constexpr unsigned cycles = 1800; // two trips to DRAM
+    __shared__ unsigned selected;
+    if (n <= plan.most_kept || plan.most_sampled == 0) {
+        return n <= plan.most_kept;
+    }
+    if (threadIdx.x == 0) {
+        selected = 0;
+    }
+    __syncthreads();
+    using Range = selection_range<Plan, 1>;
+    const unsigned warp = threadIdx.x / warp::lanes;
+    const unsigned of_warp = warp < samplers ? Range::sample(plan, n, warp, samplers) : 0;
+    if (threadIdx.x % warp::lanes == 0) {
+        if (warp < samplers) {
+            atomicAdd(&selected, of_warp);
+        } else {
+            detail::wait_cycles(cycles);
+        }
+    }
+    __syncthreads();
+    return selected * n / (samplers * Range::Part::of_warp) <= plan.most_sampled;
+}
 
 template <class Plan>
 __global__ void __launch_bounds__(Plan::threads, Plan::resident_blocks) long_selection_kernel(const Plan plan) {
@@ -233,6 +245,12 @@ __global__ void __launch_bounds__(Plan::threads, Plan::resident_blocks) long_sel
             detail::write_number(plan.place, 0);
         }
         return;
+    }
+    if constexpr (Plan::has_ranges) {
+        if (detail::is_kept(plan, n)) {
+            detail::select_in_ranges(plan, n, reinterpret_cast<unsigned char*>(stage_memory));
+            return;
+        }
     }
     const auto tiles = static_cast<unsigned>((n + plan.shift + Plan::tile - 1) / Plan::tile);
     typename Plan::part_type part(plan, n, tiles, stage_memory);

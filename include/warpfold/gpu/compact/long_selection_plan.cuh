@@ -10,6 +10,7 @@
 #include "warpfold/gpu/compact/selection.cuh"
 #include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/core/target.hpp"
+#include "warpfold/gpu/scan/all_tiles_prefix.cuh"
 #include "warpfold/gpu/scan/persistent_block.cuh"
 #include "warpfold/tuning/compact.hpp"
 
@@ -63,6 +64,7 @@ struct long_selection_plan {
     };
     using part_type = long_selection_part<Task, long_selection_plan>;
     using ring_type = tile_ring<total_type, local_type>;
+    using prefix_type = all_tiles_prefix<unsigned>; // of ranges
 
     static constexpr tuning::persistent_tiles kernels = Kernels::value.persistent;
     static constexpr unsigned threads = kernels.block_threads, warps = threads / warp::lanes;
@@ -81,11 +83,35 @@ struct long_selection_plan {
     static constexpr unsigned stage_bytes = (warp_bytes + 15) / 16 * 16 * warps;
     static constexpr std::size_t shared = std::size_t{stage_bytes} * stages;
 
+    // Selections only: what is rejected would have to be kept, too.
+    static constexpr bool has_ranges = !Task::has_rejected;
+    static constexpr unsigned range_rows = std::max(1u, kernels.bytes_per_thread / 32); // of 16 bytes, of a lane
+
     static std::uint64_t tiles_of(std::uint64_t n, unsigned shift = run - 1) { return (n + shift + tile - 1) / tile; }
     // Of the ring for so many tiles on the current device.
     static unsigned slots_of(std::uint64_t tiles) {
         return ring_type::slots_of(tiles, stages + 1, ahead,
                                    resident_blocks * device_attribute<cudaDevAttrMultiProcessorCount>());
+    }
+    // Of a block: what its tiles take or, in ranges, all that is there.
+    static std::size_t shared_bytes(const kernel_properties& facts) {
+        if (!has_ranges || facts.has_fallback_shared) {
+            return facts.has_fallback_shared ? stage_bytes : shared;
+        }
+        constexpr std::size_t other = 3072; // the runtime's, and static
+        const unsigned of_device = device_attribute<cudaDevAttrMultiProcessorCount>() *
+                                   device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>();
+        const std::size_t all = std::min<std::size_t>(of_device / facts.resident_blocks,
+                                                      device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>());
+        return std::max(shared, (all - other) / 1024 * 1024);
+    }
+    // Of a warp, for what it keeps; a part of its range fits.
+    static unsigned kept_bytes_of(const kernel_properties& facts, unsigned most) {
+        const auto all = static_cast<unsigned>(shared_bytes(facts) / warps / 16 * 16);
+        return std::max(std::min(all, most / 16 * 16), warp::lanes * range_rows * 16 + 16);
+    }
+    static std::size_t workspace_bytes(unsigned slots) {
+        return std::max(ring_type::bytes(slots), has_ranges ? prefix_type::bytes(prefix_type::most_tiles, false) : 0);
     }
 
     [[nodiscard]] __device__ static add_counts op() { return {}; }
@@ -96,6 +122,9 @@ struct long_selection_plan {
     Place place; // of the number of results
     persistent_grid grid;
     unsigned shift; // so many elements before the input it is aligned to a run
+    // Ranges for so many elements, and where by a sample up to so many are selected.
+    std::uint64_t most_kept, most_sampled;
+    unsigned kept_bytes; // of shared memory, of a warp
 };
 
 } // namespace warpfold::detail

@@ -236,7 +236,10 @@ unsigned threads_of(const kernel_properties& facts) {
 // Enqueues as many blocks of the kernel as fit, at most one a tile.
 template <auto Kernel, class Plan>
 void launch_persistent_blocks(const kernel_properties& facts, unsigned tiles, cudaStream_t stream, const Plan& plan) {
-    const std::size_t shared = facts.has_fallback_shared ? Plan::stage_bytes : Plan::shared;
+    std::size_t shared = facts.has_fallback_shared ? Plan::stage_bytes : Plan::shared;
+    if constexpr (requires { Plan::shared_bytes(facts); }) {
+        shared = Plan::shared_bytes(facts);
+    }
     // Again for each launch: cudaDeviceReset() takes it back.
     WARPFOLD_CHECK_CUDA(
         cudaFuncSetAttribute(Kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
