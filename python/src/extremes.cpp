@@ -237,7 +237,7 @@ bool find_truth(bool wanted, const array& in, std::uint64_t length, const array&
                 const std::uint64_t count = std::min(block, length - k);
                 std::uint8_t is_here = 0; // no bool: GCC makes no vectors of it
                 for (std::uint64_t j = 0; j < count; ++j) {
-                    is_here |= is_it(from[k + j]) ? 1 : 0;
+                    is_here = static_cast<std::uint8_t>(is_here | (is_it(from[k + j]) ? 1 : 0));
                 }
                 if (is_here != 0) {
                     return k + first_of(from + k, count, is_it);
