@@ -177,7 +177,7 @@ class ContinuousIntegration(unittest.TestCase):
     def test_every_part_runs(self):
         answer = self.ci()
         self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.assertEqual(answer.stdout.splitlines(), ["dev test --no-tests=error", "dev python"])
+        self.assertEqual(answer.stdout.splitlines(), ["dev test --no-tests=error"])  # of the others, if they fail
         self.assertEqual(re.findall(r"ci: (\S+).* took", answer.stderr),
                          ["lint", "all", "pages", "reports", "Python", "address", "thread", "benchmarks"])
         self.assertNotIn("no time", answer.stderr)
