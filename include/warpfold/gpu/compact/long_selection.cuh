@@ -206,7 +206,7 @@ __device__ void select_in_ranges(const Plan& plan, std::uint64_t n, unsigned cha
 }
 
 // Whether most of what is selected fits into the blocks' shared memory, in long arrays by a sample: a part of each of a few ranges.
-// The same in all blocks. All take as long, by a warp that waits: tiles take up to 6 % more time if blocks begin in another order.
+// The same in all blocks. All take as long, by a warp that waits: tiles take up to 12 % more time if blocks begin in another order.
 template <class Plan>
 __device__ bool is_kept(const Plan& plan, std::uint64_t n) {
     constexpr unsigned samplers = Plan::warps == 1 ? 1 : Plan::warps - 1;

@@ -111,7 +111,7 @@ struct long_selection_plan {
         return std::max(std::min(all, most / 16 * 16), warp::lanes * range_rows * 16 + 16);
     }
     static std::size_t workspace_bytes(unsigned slots) {
-        return std::max(ring_type::bytes(slots), has_ranges ? prefix_type::bytes(prefix_type::most_tiles, false) : 0);
+        return std::max(ring_type::bytes(slots), prefix_type::bytes(prefix_type::most_tiles, false));
     }
 
     [[nodiscard]] __device__ static add_counts op() { return {}; }

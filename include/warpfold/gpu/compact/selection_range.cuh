@@ -9,9 +9,12 @@
 #include <type_traits>
 
 #include "warpfold/gpu/compact/selection_bits.cuh"
+#include "warpfold/gpu/compact/staged_results.cuh"
 #include "warpfold/gpu/compact/warp_elements.cuh"
 #include "warpfold/gpu/core/thread_items.cuh"
 #include "warpfold/gpu/core/vector_load.cuh"
+#include "warpfold/operation.hpp"
+#include "warpfold/warp/reduce.cuh"
 #include "warpfold/warp/shuffle.cuh"
 
 namespace warpfold::detail {
@@ -81,14 +84,14 @@ public:
     __device__ static std::uint64_t parts_of(const Plan& plan, std::uint64_t n) {
         return (n + plan.shift + Part::of_warp - 1) / Part::of_warp;
     }
-    // The number of elements that are selected in the part in the middle of the range, in all lanes.
+    // The number of elements that are selected in the part in the middle of the range, in lane 0.
     __device__ static unsigned sample(const Plan& plan, std::uint64_t n, unsigned number, unsigned of) {
         selection_range one(plan, n, number, of);
         const std::uint64_t middle = (one.begin_ + one.end_) / 2;
         items some;
         one.template load<cache_hint::keep>(middle, some);
         one.start(middle);
-        return warp_sum(one.find(middle, some).count());
+        return warp::reduce(one.find(middle, some).count(), sum{});
     }
 
     // Range `number` of `of`.
@@ -112,7 +115,7 @@ public:
                 of_lane += bits.count();
             }
         });
-        return count_ + warp_sum(of_lane);
+        return count_ + warp::shuffle(warp::reduce(of_lane, sum{}), 0);
     }
     // Writes the selected elements; so many are selected before the range.
     __device__ void write(std::uint64_t before) {
@@ -196,15 +199,8 @@ private:
         }
         counts.for_each([&](unsigned r, unsigned through) {
             const unsigned of_run = bits.row(r);
-            T* at = kept_ + (count_ + through - static_cast<unsigned>(__popc(of_run)));
-#pragma unroll
-            for (unsigned j = 0; j < run; ++j) {
-                const unsigned bit = of_run >> j & 1;
-                if (bit != 0) {
-                    *at = some.of_input[r][j];
-                }
-                at += bit; // without a branch
-            }
+            detail::put_selected(kept_ + (count_ + through - static_cast<unsigned>(__popc(of_run))), of_run,
+                                 some.of_input[r]);
         });
         count_ += total;
         return true;
@@ -245,13 +241,6 @@ private:
     [[nodiscard]] __device__ Part part(std::uint64_t number) const {
         return {plan_.shift, n_, number,
                 (number != 0 || plan_.shift == 0) && (number + 1) * Part::of_warp <= n_ + plan_.shift};
-    }
-    __device__ static unsigned warp_sum(unsigned x) {
-#pragma unroll
-        for (unsigned distance = warp::lanes / 2; distance != 0; distance /= 2) {
-            x += warp::shuffle(x, threadIdx.x % warp::lanes ^ distance);
-        }
-        return x;
     }
 
     const Plan& plan_;

@@ -12,6 +12,19 @@
 
 namespace warpfold::detail {
 
+// Elements of a run, those with a bit, for at[0] and on.
+template <class U, class T, unsigned Run>
+__device__ void put_selected(U* at, unsigned bits, const T (&items)[Run]) {
+#pragma unroll
+    for (unsigned j = 0; j < Run; ++j) {
+        const unsigned bit = bits >> j & 1;
+        if (bit != 0) {
+            *at = static_cast<U>(items[j]);
+        }
+        at += bit; // without a branch
+    }
+}
+
 // `count` results of type U for out[position] and on. Put at their place(), in any order, and written by write() behind a barrier.
 // `memory` has room for them and 16 bytes more, and is aligned to 16 bytes. A block has them, or a warp each its own:
 // `OfWarp`; then the barrier is the warp's.
@@ -35,15 +48,7 @@ public:
     // Elements of a run, those with a bit, for `first` and the following places.
     template <class T, unsigned Run>
     __device__ void put(unsigned first, unsigned bits, const T (&items)[Run]) const {
-        U* at = place(first);
-#pragma unroll
-        for (unsigned j = 0; j < Run; ++j) {
-            const unsigned bit = bits >> j & 1;
-            if (bit != 0) {
-                *at = static_cast<U>(items[j]);
-            }
-            at += bit; // without a branch
-        }
+        detail::put_selected(place(first), bits, items);
     }
 
     // By all threads of the block, or the warp.
