@@ -236,10 +236,6 @@ void scan_chunk_plain(const Scan& scan, std::uint64_t chunk, chunk_chain<typenam
     A before[each / scan_run];
     const std::uint64_t runs = (whole - begin) / scan_run;
     scan.fold_runs(begin, whole, before);
-    A rest{};
-    if (whole != end) {
-        scan.template in_order<false>(whole, end, rest, false, none);
-    }
     A sum{};
     bool there = true;
     if (chunk != 0) {
@@ -258,11 +254,8 @@ void scan_chunk_plain(const Scan& scan, std::uint64_t chunk, chunk_chain<typenam
         sum = there ? static_cast<A>(scan.op(sum, total)) : total;
         there = true;
     }
-    A through = sum;
-    if (whole != end) {
-        through = there ? static_cast<A>(scan.op(sum, rest)) : rest;
-    }
-    chain.hand_on(chunk, through);
+    static_assert(each % Scan::block == 0); // so only the last chunk has a rest, and no chunk waits for its total
+    chain.hand_on(chunk, sum);
     std::uint64_t v = begin;
     if (!first_there && v < whole) {
         A in_block{};
