@@ -97,6 +97,12 @@ def test_edges(array, edges, weights):
             (np.arange(array.size).reshape(array.shape) % 5).astype(weights), tolerance=1e-6)
 
 
+def test_every_byte_of_bool_but_0_is_1():
+    values = np.array([0, 1, 2, 128, 255], np.uint8).view(bool)
+    compare(values, [-3, 1])
+    compare(values, 3)
+
+
 def test_integer_edges_are_compared_exactly():
     edges = np.array([2**60, 2**60 + 1, 2**60 + 2, 2**60 + 3])
     compare(np.array([2**60, 2**60 + 1, 2**60 + 1, 2**60 + 3]), edges)

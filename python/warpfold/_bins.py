@@ -190,7 +190,7 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
         if array.dtype.kind == "b":
             warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning,
                           stacklevel=2)
-            array = array.view(np.uint8)
+            array = call.copied(array, np.uint8)  # no view: bytes of true are 1 then
         edges = _edges(call, array, bins, range, weights)
         compared = _comparable(edges, array.dtype)
         count = compared.size - 1

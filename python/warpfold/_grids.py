@@ -90,7 +90,7 @@ def _sorted(edges: NumPyArray, samples: np.dtype[Any], less: bool, is_narrow: bo
         raise ValueError("digitize: bins has a NaN, which has no place among numbers")
     decreases = bool(edges.size) and bool(edges[0] > edges[-1])
     if np.result_type(edges.dtype, samples).kind == "b":
-        edges = edges.view(np.uint8)
+        edges = edges.astype(np.uint8)
     compared = _comparable(edges[::-1] if decreases else edges, samples, "digitize")
     return _narrowed(compared, less) if is_narrow else compared, decreases
 
