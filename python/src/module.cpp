@@ -3,6 +3,7 @@
 // Every call releases the interpreter's lock.
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -10,6 +11,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/src/calls.hpp"
+#include "python/src/compiled_operation.hpp"
 #include "python/src/descriptions.hpp"
 #include "python/src/lock_released.hpp"
 #include "python/src/whole_arrays.hpp"
@@ -164,6 +166,18 @@ NB_MODULE(_core, m) {
         "correlate_channels",
         [](const array& in, const array& masks, const array& out) { wp::correlate_channels(in, masks, out); },
         nb::arg("a"), nb::arg("masks"), nb::arg("out"), unlocked());
+    m.def(
+        "run_parts",
+        [](std::uintptr_t function, std::uint64_t size, std::uint64_t part,
+           const nb::typed<nb::sequence, nb::object>& arrays, const array& out) {
+            std::vector<const char*> data;
+            for (const nb::handle x : arrays) {
+                data.push_back(wp::array_of(x).value().data);
+            }
+            const wp::lock_released unlocked;
+            wp::run_parts(reinterpret_cast<wp::compiled_operation*>(function), size, part, data, out.data);
+        },
+        nb::arg("function"), nb::arg("size"), nb::arg("part"), nb::arg("arrays"), nb::arg("out"));
     m.def(
         "correlate_separable",
         [](const array& in, const array& across, const array& down, int which, int outside, const array& out) {

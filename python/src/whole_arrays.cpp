@@ -5,15 +5,24 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "python/src/calls.hpp"
+#include "python/src/compiled_operation.hpp"
+#include "python/src/elements.hpp"
+#include "python/src/equal_edges.hpp"
+#include "python/src/filter_shape.hpp"
 #include "python/src/lock_released.hpp"
+#include "python/src/operations.hpp"
 #include "python/src/whole_functions.hpp"
 #include "warpfold/bins.hpp"
 
@@ -28,10 +37,9 @@ T& only(const array& out) {
     return *reinterpret_cast<T*>(out.data);
 }
 
-template <class T>
-void divide(const array& out, std::uint64_t number) {
-    only<T>(out) /= static_cast<T>(number);
-}
+// An array of one number.
+array place_of(std::int64_t& number) { return {reinterpret_cast<char*>(&number), element::int64, {}, {}}; }
+array place_of(double& number) { return {reinterpret_cast<char*>(&number), element::float64, {}, {}}; }
 
 // The calls that functions of whole arrays consist of.
 struct whole_calls {
@@ -48,104 +56,487 @@ struct whole_calls {
         python::min_max(fold, in, in.size(), low, high);
     }
     [[nodiscard]] static bool number(whole function, const array& in, const array& out) {
-        if (function == whole::exact_sum) {
-            exact_sum(in, out);
-        } else {
+        switch (function) {
+        case whole::mean:
             reduce(operation::sum, in.type, in, in.size(), out);
-            in.type == element::float32 ? divide<float>(out, in.size()) : divide<double>(out, in.size());
+            divide(out, in.size());
+            return true;
+        case whole::variance: {
+            double room = 0;
+            const array mean(reinterpret_cast<char*>(&room), in.type, {}, {});
+            (void)number(whole::mean, in, mean);
+            squared_deviations(in.type, in, in.size(), nullptr, mean, out);
+            divide(out, in.size());
+            return true;
         }
+        case whole::norm: return norm(in, out);
+        case whole::exact_sum: exact_sum(in, out); return true;
+        default: exact_moment(moment_of(function), in, nullptr, 0, out); return true;
+        }
+    }
+    // The number of elements that are not zero if `out` is of int64, else whether one, or all of them, are not. A few elements
+    // often decide that.
+    [[nodiscard]] static bool nonzero(bool is_all, const array& in, const array& out) {
+        if (out.type == element::int64) {
+            count_nonzero(in, in.size(), nullptr, out);
+            return true;
+        }
+        const bool is_line = in.at.axes().size() == 1;
+        bool is_decided = false;
+        for (std::uint64_t first = 0, most = is_line ? 4096 : in.size(); first != in.size() && !is_decided; most *= 8) {
+            const std::uint64_t count = std::min(most, in.size() - first);
+            std::int64_t number = 0;
+            count_nonzero(is_line ? part_of(in, first, count) : in, count, nullptr, place_of(number));
+            is_decided = is_all ? static_cast<std::uint64_t>(number) != count : number != 0;
+            first += count;
+        }
+        only<bool>(out) = is_decided != is_all;
         return true;
     }
-    // The number of elements that are not zero if `out` is of int64, else whether one, or all of them, are not.
-    [[nodiscard]] static bool nonzero(bool is_all, const array& in, const array& out) {
-        std::int64_t number = 0;
-        count_nonzero(in, in.size(), nullptr, array(reinterpret_cast<char*>(&number), element::int64, {}, {}));
-        if (out.type == element::int64) {
-            only<std::int64_t>(out) = number;
+
+private:
+    // Elements of an array that one stride describes.
+    static array part_of(const array& line, std::uint64_t first, std::uint64_t count) {
+        const std::int64_t stride = line.at.axes()[0].stride;
+        return {line.data + static_cast<std::int64_t>(first) * stride,
+                line.type,
+                {static_cast<std::int64_t>(count)},
+                {stride}};
+    }
+    static void divide(const array& out, std::uint64_t number) {
+        if (out.type == element::float32) {
+            only<float>(out) /= static_cast<float>(number);
         } else {
-            only<bool>(out) = is_all ? static_cast<std::uint64_t>(number) == in.size() : number != 0;
+            only<double>(out) /= static_cast<double>(number);
         }
-        return true;
+    }
+    // As _euclidean() of warpfold/_norms.py. False where squares of float64 overflow or underflow.
+    [[nodiscard]] static bool norm(const array& in, const array& out) {
+        double squares = 0, zero = 0;
+        squared_deviations(element::float64, in, in.size(), nullptr, place_of(zero), place_of(squares));
+        if (in.type == element::float32) {
+            only<float>(out) = static_cast<float>(std::sqrt(squares));
+            return true;
+        }
+        only<double>(out) = std::sqrt(squares);
+        return squares > 0x1p-900 && squares < 0x1p1000;
     }
 };
 
-// NumPy's arrays in host memory, in the sense of whole_functions.
-class numpy_engine {
+// Arrays in host memory, in the sense of whole_functions: NumPy's, and also PyTorch's tensors, which results are then.
+class host_engine {
 public:
-    // `empty`: numpy.empty; `dtypes`: NumPy's types in the order of `element`; `makes_scalars`: whether results of no axes are
-    // NumPy's scalars.
-    numpy_engine(nb::object empty, nb::tuple dtypes, bool makes_scalars)
-        : empty_(std::move(empty)), dtypes_(std::move(dtypes)), makes_scalars_(makes_scalars) {}
+    // `ndarray`, `empty`: numpy's; `dtypes`: NumPy's types in the order of `element`; `tensor`, `from_numpy`: PyTorch's, or None.
+    host_engine(nb::object ndarray, nb::object empty, nb::tuple dtypes, nb::object tensor, nb::object from_numpy)
+        : ndarray_(std::move(ndarray)),
+          empty_(std::move(empty)),
+          dtypes_(std::move(dtypes)),
+          tensor_(std::move(tensor)),
+          from_numpy_(std::move(from_numpy)) {}
 
-    [[nodiscard]] static std::optional<array> read(nb::handle x) { return array_of(x); }
-    [[nodiscard]] static std::optional<array> read_all(nb::handle x) { return array_of(x); }
+    // The caller's array keeps the elements alive.
+    [[nodiscard]] std::optional<array> read(nb::handle x) const {
+        if (x.type().is(ndarray_)) {
+            return array_of(x);
+        }
+        if (!x.type().is(tensor_)) {
+            return std::nullopt;
+        }
+        try {
+            return nb::cast<bool>(x.attr("is_cpu")) ? array_of(nb::object(x.attr("numpy")())) : std::nullopt;
+        } catch (const nb::python_error&) { // of another type, with a gradient
+            return std::nullopt;
+        }
+    }
+    [[nodiscard]] std::optional<array> read_all(nb::handle x) const { return read(x); }
     [[nodiscard]] static bool has_one_axis(nb::handle /*unused*/, const array& in) { return in.shape.size() == 1; }
     [[nodiscard]] std::pair<nb::object, array> make(const numbers& shape, element type, const array& /*unused*/) const {
+        return make(shape, type);
+    }
+    [[nodiscard]] std::pair<nb::object, array> make(const numbers& shape, element type) const {
         nb::object made = empty_(tuple_of(shape), dtypes_[static_cast<std::size_t>(type)]);
         std::optional<array> out = array_of(made);
         return {std::move(made), std::move(out).value()};
     }
     static const array& elements(const array& one) { return one; }
     static array& elements(array& one) { return one; }
+    // Results of no axes are NumPy's scalars.
     [[nodiscard]] nb::object finished(const nb::object& made, bool has_no_axes) const {
-        return makes_scalars_ && has_no_axes ? nb::object(made[nb::tuple()]) : made;
+        return !tensor_.is_none() ? from_numpy_(made) : has_no_axes ? nb::object(made[nb::tuple()]) : made;
     }
-    static constexpr bool computes(whole function) { return function == whole::mean || function == whole::exact_sum; }
     template <class Work>
     static void run(const array& /*unused*/, const Work& work) {
         const lock_released unlocked;
         work(whole_calls{});
     }
 
-    // As `bincount` without weights. None for what the function in Python computes or refuses.
-    [[nodiscard]] nb::object counts(nb::handle x) const {
-        const std::optional<array> in = array_of(x);
+private:
+    nb::object ndarray_, empty_;
+    nb::tuple dtypes_;
+    nb::object tensor_, from_numpy_;
+};
+
+// Elements that select() moves: without gaps, at multiples of their size.
+bool is_plain(const array& of) {
+    return with_bits(of.type, [&](auto zero) { return of.contiguous<decltype(zero)>(of.type) != nullptr; });
+}
+
+using objects = nb::typed<nb::tuple, nb::object, nb::ellipsis>;
+
+// The results of every method are those of the function of Python, which computes and refuses what gives None here.
+class whole_arrays {
+public:
+    explicit whole_arrays(host_engine engine) : engine_(std::move(engine)), functions_(engine_) {}
+
+    [[nodiscard]] nb::object call(int which, nb::handle x, nb::handle axis) const {
+        return functions_.call(static_cast<whole>(which), x, axis);
+    }
+
+    // Without weights.
+    [[nodiscard]] nb::object bincount(nb::handle x) const {
+        const std::optional<array> in = engine_.read(x);
         if (!in || in->shape.size() != 1 || in->size() == 0 || in->type == element::uint64 ||
             in->type >= element::float16) {
             return nb::none();
         }
         std::int64_t smallest = 0, largest = 0;
-        const auto place = [](std::int64_t& number) {
-            return array(reinterpret_cast<char*>(&number), element::int64, {}, {});
-        };
-        run(*in, [&](const auto& calls) { calls.min_max(fold_type(in->type), *in, place(smallest), place(largest)); });
+        unlocked([&] { min_max(fold_type(in->type), *in, in->size(), place_of(smallest), place_of(largest)); });
         if (smallest < 0 || largest >= static_cast<std::int64_t>(most_bins)) {
             return nb::none();
         }
-        const auto made = make({largest + 1}, element::int64, *in);
-        run(*in, [&](const auto& /*unused*/) { count_values(*in, nullptr, made.second); });
-        return made.first;
+        return filled({largest + 1}, element::int64, [&](const array& out) { count_values(*in, nullptr, out); });
+    }
+
+    // Of arrays of one shape and type.
+    [[nodiscard]] nb::object exact_dot(nb::handle a, nb::handle b) const {
+        const std::optional<array> left = engine_.read(a), right = engine_.read(b);
+        if (!left || !right || left->type < element::float32 || right->type != left->type || left->shape.empty() ||
+            left->shape != right->shape) {
+            return nb::none();
+        }
+        return filled({left->shape.begin(), left->shape.end() - 1}, left->type,
+                      [&](const array& out) { python::exact_dot(*left, *right, out); });
+    }
+
+    // Of arrays of one axis.
+    [[nodiscard]] nb::object scan(nb::handle x, int which, bool is_reverse, bool is_exclusive) const {
+        const std::optional<array> in = engine_.read(x);
+        if (!in || in->shape.size() != 1 || in->size() == 0) {
+            return nb::none();
+        }
+        const operation op = operation_of(which);
+        const bool is_sum = op == operation::sum || op == operation::product;
+        const element type = is_sum ? sum_type(in->type) : in->type;
+        if (is_exclusive && fold_type(type) != type) {
+            return nb::none();
+        }
+        return filled(in->shape, type, [&](const array& out) {
+            const array line = is_reverse ? reversed(*in) : *in, places = is_reverse ? reversed(out) : out;
+            if (is_exclusive) {
+                scan_shifted(op, fold_type(type), line, places);
+            } else {
+                python::scan(op, fold_type(type), line, line.size(), nullptr, places);
+            }
+        });
+    }
+
+    // `offsets`: of int64, without gaps.
+    [[nodiscard]] nb::object segments(nb::handle x, int which, nb::handle offsets) const {
+        const std::optional<array> in = engine_.read(x), bounds = engine_.read(offsets);
+        if (!in || !bounds || in->shape.size() != 1 || bounds->shape.size() != 1 || bounds->size() == 0) {
+            return nb::none();
+        }
+        const auto* const at = bounds->contiguous<const std::int64_t>(element::int64);
+        if (at == nullptr || at[0] < 0 || at[bounds->size() - 1] > in->shape[0]) {
+            return nb::none();
+        }
+        const operation op = operation_of(which);
+        const bool is_sum = op == operation::sum || op == operation::product;
+        const element type = is_sum ? sum_type(in->type) : in->type;
+        return filled({bounds->shape[0] - 1}, type,
+                      [&](const array& out) { segment_reduce(op, fold_type(type), *in, *bounds, out); });
+    }
+
+    // The first element of each run of equal neighbours and, `with_lengths`, the lengths of runs. An array without gaps.
+    [[nodiscard]] nb::object runs(nb::handle x, bool with_lengths) const {
+        const std::optional<array> in = engine_.read(x);
+        if (!in || in->size() == 0 || !is_plain(*in)) {
+            return nb::none();
+        }
+        const std::int64_t size = static_cast<std::int64_t>(in->size()), bytes = size_of(in->type);
+        const auto room = std::make_unique_for_overwrite<std::uint64_t[]>(in->size()); // no type has more bytes
+        const auto lengths = std::make_unique_for_overwrite<std::int64_t[]>(with_lengths ? in->size() : 0);
+        array values(reinterpret_cast<char*>(room.get()), in->type, {size}, {bytes});
+        array numbers_of(reinterpret_cast<char*>(lengths.get()), element::int64, {size}, {sizeof(std::int64_t)});
+        std::uint64_t number = 0;
+        unlocked([&] { number = with_lengths ? run_length_encode(*in, values, numbers_of) : unique(*in, values); });
+        if (!with_lengths) {
+            return copied(first_of(values, number));
+        }
+        return nb::make_tuple(copied(first_of(values, number)), copied(first_of(numbers_of, number)));
+    }
+
+    // Elements whose flag is true and, `with_others`, the others. Arrays without gaps, of one shape.
+    [[nodiscard]] nb::object select(nb::handle x, nb::handle where, bool with_others) const {
+        const std::optional<array> in = engine_.read(x), flags = engine_.read(where);
+        if (!in || !flags || flags->type != element::boolean || in->shape != flags->shape || in->size() == 0 ||
+            !is_plain(*in) || !is_plain(*flags)) {
+            return nb::none();
+        }
+        std::int64_t number = 0;
+        unlocked([&] { count_nonzero(*flags, flags->size(), nullptr, place_of(number)); });
+        const auto chosen = engine_.make({number}, in->type);
+        if (!with_others) {
+            unlocked([&] { python::select(*in, *flags, chosen.second, nullptr); });
+            return engine_.finished(chosen.first, false);
+        }
+        const auto others = engine_.make({static_cast<std::int64_t>(in->size()) - number}, in->type);
+        unlocked([&] { python::select(*in, *flags, chosen.second, &others.second); });
+        return nb::make_tuple(engine_.finished(chosen.first, false), engine_.finished(others.first, false));
+    }
+
+    // As the methods of the GPU's module.
+    [[nodiscard]] nb::object ranks(nb::handle x, const array& edges, bool less) const {
+        const std::optional<array> in = engine_.read(x);
+        if (!in) {
+            return nb::none();
+        }
+        return filled(in->shape, element::int64, [&](const array& out) { python::ranks(*in, edges, less, out); });
+    }
+    [[nodiscard]] nb::object histogram(nb::handle x, const array& compared, const array& edges) const {
+        const std::optional<array> in = engine_.read(x);
+        return in ? counted(*in, compared, edges) : nb::none();
+    }
+    [[nodiscard]] nb::object histogram_of_all(nb::handle x, std::uint64_t bins) const {
+        const std::optional<array> in = engine_.read(x);
+        if (!in || in->size() == 0 || in->type == element::boolean || in->type == element::float16) {
+            return nb::none();
+        }
+        return in->type == element::float32 ? histogram_with<float>(*in, bins) : histogram_with<double>(*in, bins);
+    }
+    // Counts of points in a grid of `bins` along each axis, as float64, and the edges of each coordinate. Columns of one type and size.
+    [[nodiscard]] nb::object grid(nb::handle x, std::uint64_t bins, const objects& others) const {
+        std::vector<array> columns;
+        for (std::size_t k = 0; k <= others.size(); ++k) {
+            std::optional<array> column = engine_.read(k == 0 ? x : nb::handle(others[k - 1]));
+            if (!column || column->shape.size() != 1 || column->size() == 0 || column->type == element::boolean ||
+                column->type == element::float16 ||
+                (k != 0 && (column->type != columns[0].type || column->size() != columns[0].size()))) {
+                return nb::none();
+            }
+            columns.push_back(std::move(*column));
+        }
+        return columns[0].type == element::float32 ? grid_with<float>(columns, bins) : grid_with<double>(columns, bins);
+    }
+    // As the methods of the GPU's module.
+    [[nodiscard]] nb::object filter(nb::handle x, nb::handle by, int axes, int which, bool correlates) const {
+        const std::optional<array> in = engine_.read(x), given = engine_.read(by);
+        if (!in || !given || in->type < element::float16 || in->size() == 0 || !is_plain(*in)) {
+            return nb::none();
+        }
+        const auto shape = filter_shape::of(*in, *given, axes, which, correlates);
+        if (!shape || !has_finite_elements(*given)) {
+            return nb::none();
+        }
+        // The mask without gaps; that of a convolution is turned.
+        const std::uint64_t size = given->size(), bytes = static_cast<std::uint64_t>(size_of(in->type));
+        std::vector<std::uint64_t> room(size); // no type has more bytes
+        const array mask(reinterpret_cast<char*>(room.data()), in->type, given->shape,
+                         row_major(given->shape, size_of(in->type)));
+        for (std::uint64_t k = 0; k < size; ++k) {
+            std::memcpy(mask.data + (correlates ? k : size - 1 - k) * bytes, given->data + given->at.offset(k), bytes);
+        }
+        return filled(shape->results, in->type, [&](const array& out) {
+            if (axes == 1) {
+                correlate(*in, mask, which, out);
+            } else {
+                correlate_images(*in, mask, which, 0, shape->lead, out);
+            }
+        });
+    }
+    [[nodiscard]] nb::object separable(nb::handle x, const array& across, const array& down, int outside) const {
+        const std::optional<array> in = engine_.read(x);
+        if (!in || in->shape.size() < 2 || in->size() == 0 || across.type != in->type || !is_plain(*in)) {
+            return nb::none();
+        }
+        return filled(in->shape, in->type, [&](const array& out) {
+            correlate_separable(*in, across, down, static_cast<int>(outputs::same), outside, out);
+        });
+    }
+
+    // A compiled operation of arrays without gaps, of one shape: the address of the function, and `part`, its elements a part.
+    [[nodiscard]] nb::object elementwise(std::uintptr_t function, std::uint64_t part, int type,
+                                         const objects& arrays) const {
+        const std::optional<operands> in = operands_of(arrays);
+        if (!in) {
+            return nb::none();
+        }
+        return filled(in->shape, element_of(type), [&](const array& out) {
+            run_parts(reinterpret_cast<compiled_operation*>(function), in->size, part, in->data, out.data);
+        });
+    }
+    // A reduction of it that has one result a part, of `part_type`.
+    [[nodiscard]] nb::object reduction(std::uintptr_t function, std::uint64_t part, int type, int op, int part_type,
+                                       int fold, const objects& arrays) const {
+        const std::optional<operands> in = operands_of(arrays);
+        if (!in) {
+            return nb::none();
+        }
+        const std::uint64_t parts = (in->size - 1) / part + 1;
+        const std::int64_t bytes = size_of(element_of(part_type));
+        return filled({}, element_of(type), [&](const array& out) {
+            std::vector<std::uint64_t> room(parts); // no type has more bytes
+            const array each(reinterpret_cast<char*>(room.data()), element_of(part_type),
+                             {static_cast<std::int64_t>(parts)}, {bytes});
+            run_parts(reinterpret_cast<compiled_operation*>(function), in->size, part, in->data, each.data);
+            reduce(operation_of(op), element_of(fold), each, parts, nullptr, out);
+        });
     }
 
 private:
-    nb::object empty_;
-    nb::tuple dtypes_;
-    bool makes_scalars_;
-};
+    struct operands {
+        numbers shape;
+        std::uint64_t size;
+        std::vector<const char*> data;
+    };
 
-class whole_arrays {
-public:
-    whole_arrays(nb::object empty, nb::tuple dtypes, bool makes_scalars)
-        : engine_(std::move(empty), std::move(dtypes), makes_scalars), functions_(engine_) {}
-
-    [[nodiscard]] nb::object call(int which, nb::handle x, nb::handle axis) const {
-        return functions_.call(static_cast<whole>(which), x, axis);
+    [[nodiscard]] std::optional<operands> operands_of(const objects& arrays) const {
+        std::optional<operands> all;
+        for (const nb::handle x : arrays) {
+            const std::optional<array> one = engine_.read(x);
+            if (!one || one->size() == 0 || !is_plain(*one) || (all && all->shape != one->shape)) {
+                return std::nullopt;
+            }
+            if (!all) {
+                all = {one->shape, one->size(), {}};
+            }
+            all->data.push_back(one->data);
+        }
+        return all;
     }
-    [[nodiscard]] nb::object bincount(nb::handle x) const { return engine_.counts(x); }
+    template <class Work>
+    static void unlocked(const Work& work) {
+        const lock_released unlocked;
+        work();
+    }
+    // A new array with the elements that work(out) computes.
+    template <class Work>
+    [[nodiscard]] nb::object filled(const numbers& shape, element type, const Work& work) const {
+        const auto made = engine_.make(shape, type);
+        unlocked([&] { work(made.second); });
+        return engine_.finished(made.first, shape.empty());
+    }
+    static array first_of(const array& line, std::uint64_t number) {
+        return {line.data, line.type, {static_cast<std::int64_t>(number)}, line.strides};
+    }
+    // A new array of elements without gaps.
+    [[nodiscard]] nb::object copied(const array& of) const {
+        const auto made = engine_.make(of.shape, of.type);
+        std::memcpy(made.second.data, of.data, of.size() * static_cast<std::uint64_t>(size_of(of.type)));
+        return engine_.finished(made.first, false);
+    }
+    [[nodiscard]] nb::object counted(const array& in, const array& compared, const array& edges) const {
+        return nb::make_tuple(filled({edges.shape[0] - 1}, element::int64,
+                                     [&](const array& out) { python::histogram(in, compared, nullptr, out); }),
+                              copied(edges));
+    }
+    // Edges between the extremes.
+    template <class E>
+    static equal_edges<E> edges_of(const array& in, std::uint64_t bins) {
+        std::uint64_t low = 0, high = 0;
+        const array least(reinterpret_cast<char*>(&low), in.type, {}, {});
+        const array most(reinterpret_cast<char*>(&high), in.type, {}, {});
+        unlocked([&] { min_max(fold_type(in.type), in, in.size(), least, most); });
+        return {load_as<E>(in.type, least.data), load_as<E>(in.type, most.data), bins};
+    }
+    template <class E>
+    [[nodiscard]] nb::object grid_with(const std::vector<array>& columns, std::uint64_t bins) const {
+        std::vector<equal_edges<E>> edges;
+        std::uint64_t size = 1;
+        for (const array& column : columns) {
+            edges.push_back(edges_of<E>(column, bins));
+            size *= bins;
+            if (!edges.back().are_usual() || size > most_bins) {
+                return nb::none();
+            }
+        }
+        nb::list results;
+        const numbers shape(columns.size(), static_cast<std::int64_t>(bins));
+        results.append(filled(shape, element::float64, [&](const array& out) {
+            std::vector<std::int64_t> places(columns[0].size()), counts(size);
+            const auto described = [](std::vector<std::int64_t>& of) {
+                return array(reinterpret_cast<char*>(of.data()), element::int64, {static_cast<std::int64_t>(of.size())},
+                             {sizeof(std::int64_t)});
+            };
+            for (std::size_t k = 0; k < columns.size(); ++k) {
+                append_bins(columns[k], edges[k].compared(), described(places));
+            }
+            count_values(described(places), nullptr, described(counts));
+            std::copy(counts.begin(), counts.end(), reinterpret_cast<double*>(out.data));
+        }));
+        for (const equal_edges<E>& each : edges) {
+            results.append(copied(each.edges()));
+        }
+        return nb::tuple(results);
+    }
+    // Edges are of E.
+    template <class E>
+    [[nodiscard]] nb::object histogram_with(const array& in, std::uint64_t bins) const {
+        const equal_edges<E> edges = edges_of<E>(in, bins);
+        return edges.are_usual() ? counted(in, edges.compared(), edges.edges()) : nb::none();
+    }
+    // A line from its end.
+    static array reversed(const array& line) {
+        return {line.data + (line.shape[0] - 1) * line.strides[0], line.type, line.shape, {-line.strides[0]}};
+    }
+    // The scan of the operation's result of no elements, and all elements but the last one.
+    static void scan_shifted(operation op, element fold, const array& line, const array& out) {
+        with_fold_type(fold, [&](auto zero) {
+            using A = decltype(zero);
+            const auto room = std::make_unique_for_overwrite<A[]>(line.size());
+            room[0] = neutral<A>(op, line.type);
+            python::elements<A>(line).read(0, line.size() - 1, &room[1]);
+            python::scan(op, fold, array(reinterpret_cast<char*>(room.get()), fold, line.shape, {sizeof(A)}),
+                         line.size(), nullptr, out);
+        });
+    }
 
-private:
-    numpy_engine engine_;
-    whole_functions<numpy_engine> functions_;
+    host_engine engine_;
+    whole_functions<host_engine> functions_;
 };
 
 } // namespace
 
 void define_whole_arrays(nb::module_& m) {
     nb::class_<whole_arrays>(m, "WholeArrays")
-        .def(nb::init<nb::object, nb::typed<nb::tuple, nb::object, nb::ellipsis>, bool>(), nb::arg("empty"),
-             nb::arg("dtypes"), nb::arg("makes_scalars"))
+        .def(
+            "__init__",
+            [](whole_arrays* made, nb::object ndarray, nb::object empty, objects dtypes, nb::object tensor,
+               nb::object from_numpy) {
+                new (made) whole_arrays(host_engine(std::move(ndarray), std::move(empty), std::move(dtypes),
+                                                    std::move(tensor), std::move(from_numpy)));
+            },
+            nb::arg("ndarray"), nb::arg("empty"), nb::arg("dtypes"), nb::arg("tensor").none(),
+            nb::arg("from_numpy").none())
         .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none())
-        .def("bincount", &whole_arrays::bincount, nb::arg("x"));
+        .def("bincount", &whole_arrays::bincount, nb::arg("x"))
+        .def("exact_dot", &whole_arrays::exact_dot, nb::arg("a"), nb::arg("b").none())
+        .def("scan", &whole_arrays::scan, nb::arg("x"), nb::arg("op"), nb::arg("reverse"), nb::arg("exclusive"))
+        .def("segments", &whole_arrays::segments, nb::arg("x"), nb::arg("op"), nb::arg("offsets").none())
+        .def("select", &whole_arrays::select, nb::arg("x"), nb::arg("where").none(), nb::arg("with_others"))
+        .def("runs", &whole_arrays::runs, nb::arg("x"), nb::arg("with_lengths"))
+        .def("filter", &whole_arrays::filter, nb::arg("x"), nb::arg("by").none(), nb::arg("axes"), nb::arg("which"),
+             nb::arg("correlates"))
+        .def("ranks", &whole_arrays::ranks, nb::arg("x"), nb::arg("edges"), nb::arg("less"))
+        .def("histogram", &whole_arrays::histogram, nb::arg("x"), nb::arg("compared"), nb::arg("edges"))
+        .def("histogram_of_all", &whole_arrays::histogram_of_all, nb::arg("x"), nb::arg("bins"))
+        .def("grid", &whole_arrays::grid, nb::arg("x"), nb::arg("bins"), nb::arg("others"))
+        .def("separable", &whole_arrays::separable, nb::arg("x"), nb::arg("across"), nb::arg("down"),
+             nb::arg("outside"))
+        .def("elementwise", &whole_arrays::elementwise, nb::arg("function"), nb::arg("part"), nb::arg("type"),
+             nb::arg("arrays"))
+        .def("reduction", &whole_arrays::reduction, nb::arg("function"), nb::arg("part"), nb::arg("type"),
+             nb::arg("op"), nb::arg("part_type"), nb::arg("fold"), nb::arg("arrays"));
     m.def("whole_functions", [] { return std::vector<std::string>(whole_names.begin(), whole_names.end()); });
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "python/src/calls.hpp"
 #include "python/src/descriptions.hpp"
 
 namespace warpfold::python {
@@ -31,6 +32,9 @@ enum class whole : int {
     mean,
     norm,
     exact_sum,
+    exact_mean, // this and the next two in the order of `moment`
+    exact_variance,
+    exact_norm,
     variance,
     any_nonzero,
     all_nonzero,
@@ -38,10 +42,16 @@ enum class whole : int {
 };
 
 // Of functions of Python, in the order of `whole`.
-inline constexpr std::array whole_names{"sum",    "prod",      "min",    "max",    "cumsum", "cumprod",
-                                        "cummin", "cummax",    "argmin", "argmax", "minmax", "mean",
-                                        "norm",   "exact_sum", "var",    "any",    "all",    "count_nonzero"};
+inline constexpr std::array whole_names{"sum",    "prod",      "min",          "max",       "cumsum",     "cumprod",
+                                        "cummin", "cummax",    "argmin",       "argmax",    "minmax",     "mean",
+                                        "norm",   "exact_sum", "exact_mean",   "exact_var", "exact_norm", "var",
+                                        "any",    "all",       "count_nonzero"};
 static_assert(whole_names.size() == static_cast<std::size_t>(whole::number_of_nonzero) + 1);
+
+// Of one of the three exact functions.
+constexpr moment moment_of(whole function) {
+    return static_cast<moment>(static_cast<int>(function) - static_cast<int>(whole::exact_mean));
+}
 
 // The types of results and of their computation are those of warpfold/_reductions.py and _scans.py.
 constexpr element sum_type(element type) {
@@ -61,9 +71,8 @@ constexpr element fold_type(element type) {
 //   make(shape, type, in): a new array in the caller's kind, and its elements
 //   elements(of either)
 //   finished(object, whether it has no axes): a result for the caller
-//   computes(function): whether its calls have a mean, norm, exact sum or variance
 //   run(in, work): work(calls) without the interpreter's lock. `calls` has reduce, scan, arg_extreme, min_max, nonzero, and number
-//       for those four; the last two are false for what the functions of Python compute.
+//       for means, norms, exact sums and variances; the last two are false for what the functions of Python compute.
 template <class Engine>
 class whole_functions {
 public:
@@ -102,7 +111,7 @@ public:
                               return calls.nonzero(function == whole::all_nonzero, all, out);
                           });
         }
-        if (all.type <= element::float16 || !Engine::computes(function)) {
+        if (all.type <= element::float16) {
             return nanobind::none();
         }
         return filled(*in, {}, all.type,

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import warpfold as wf
 from support import TYPES, arrays, assert_same, moderate, outcome, with_axis
@@ -12,7 +12,7 @@ from support import TYPES, arrays, assert_same, moderate, outcome, with_axis
 pytestmark = pytest.mark.skipif(bool(os.environ.get("WARPFOLD_DEVICE")), reason="is about arrays that are computed on the host")
 
 ALONG = ("sum", "prod", "min", "max", "argmin", "argmax")
-LEFT_TO_PYTHON = ("norm", "var")
+OF_FLOATS = ("mean", "var", "norm", "exact_sum", "exact_mean", "exact_var", "exact_norm")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -26,15 +26,104 @@ def in_one_call(name, array, axis=None):
     return call(wf._calls.WHOLE.index(name), array, axis)
 
 
+def of_python(function, *arguments):
+    """The outcome of the functions in Python."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wf._calls, "whole_on_host", {})
+        return outcome(function, *arguments)
+
+
+def assert_same_kinds(ours, theirs):
+    """The same elements, of the same classes; also of tuples."""
+    assert type(ours) is type(theirs)
+    for one, other in zip(ours, theirs, strict=True) if isinstance(ours, tuple) else [(ours, theirs)]:
+        assert type(one) is type(other)
+        assert_same(one, other)
+
+
+# Calls of functions with a method of WholeArrays, usual ones and ones that are left to Python: of any array, and one of its shape.
+CALLS = {
+    "exact_dot": wf.exact_dot, "exact_vdot": wf.exact_vdot,
+    "exact_dot of two types": lambda a, b: wf.exact_dot(a, np.asarray(b).astype(np.float64)),
+    "exact_dot that broadcasts": lambda a, b: wf.exact_dot(a, b[:1]),
+    **{f"scan {op} {reverse} {exclusive}": lambda a, b, op=op, reverse=reverse, exclusive=exclusive: wf.scan(
+        a, op, reverse=reverse, exclusive=exclusive) for op in wf._reductions.OPERATIONS for reverse in (0, 1) for exclusive in (0, 1)},
+    **{f"segment_{op}": lambda a, b, op=op: getattr(wf, f"segment_{op}")(a, np.array([0, 0, len(a) // 3, len(a)]))
+       for op in wf._reductions.OPERATIONS},
+    **{f"segments {offsets}": lambda a, b, offsets=offsets: wf.segment_sum(a, offsets) for offsets in (
+        [], [0], [3, 0], [0, 10**9], [-1, 0], [0.0, 1.0], b"\0\0\0\0\0\0\0\0")},
+    **{f"segments {offsets}, of NumPy": lambda a, b, offsets=offsets: wf.segment_max(a, np.array(offsets)) for offsets in (
+        [], [0], [3, 0], [0, 10**9], [-1, 0], [0.0, 1.0], [[0, 1]], 0)},
+    "select": lambda a, b: wf.select(a, b > b[:1]), "partition_by": lambda a, b: wf.partition_by(a, b > b[:1]),
+    "select by itself": lambda a, b: wf.select(a, a), "partition_by itself": lambda a, b: wf.partition_by(a, a),
+    "select that broadcasts": lambda a, b: wf.select(a, np.array([True])), "select by a sequence": lambda a, b: wf.select(a, [True] * len(a)),
+    "select with gaps": lambda a, b: wf.select(a, np.ones(2 * len(a), bool)[::2]),
+    "run_length_encode": lambda a, b: wf.run_length_encode(a),
+    **{f"unique_consecutive {some}": lambda a, b, some=some: wf.unique_consecutive(a, *some) for some in (
+        (False, False), (False, True), (True, True))},
+    **{f"{name} {mode}": lambda a, b, name=name, mode=mode: getattr(wf, name)(a, b[:3], mode)
+       for name in ("convolve", "correlate") for mode in wf._convolve.MODES},
+    **{f"{name} {mode}": lambda a, b, name=name, mode=mode: getattr(wf, name)(a, b[:2, :4], mode)
+       for name in ("convolve2d", "correlate2d") for mode in wf._convolve.MODES},
+    "convolve with a longer mask": lambda a, b: wf.convolve(a[:2], b), "convolve of another mode": lambda a, b: wf.convolve(a, b, "most"),
+    "convolve with a sequence": lambda a, b: wf.convolve(a, [1, 2]), "convolve with none": lambda a, b: wf.convolve(a, None),
+    "digitize": lambda a, b: wf.digitize(a, np.array([-1, 0, 0, 2.5])), "digitize right": lambda a, b: wf.digitize(a, np.array([0, 3]), True),
+    **{f"digitize {bins} {dtype}": lambda a, b, bins=bins, dtype=dtype: wf.digitize(a, np.array(bins, dtype)) for bins, dtype in (
+        ([3, 0], None), ([3, 0, 3], None), ([0, 1], object), ([0, 1], ">f8"), ([0, 1], complex), ([], None), ([[0, 1]], None))},
+    "histogram": lambda a, b: wf.histogram(a, 7, (0, 3)), "histogram of all": lambda a, b: wf.histogram(a, 5),
+    "histogram of no range": lambda a, b: wf.histogram(a, 5, (3, 0)),
+    "histogram2d": lambda a, b: wf.histogram2d(a, b, 3), "histogramdd": lambda a, b: wf.histogramdd((a, b, a), 2)[0],
+    "histogramdd, edges": lambda a, b: tuple(wf.histogramdd([a, b], 3)[1]),
+    "histogram2d of two types": lambda a, b: wf.histogram2d(a, np.asarray(b).astype(np.float64), 3),
+    "gaussian_blur": lambda a, b: wf.gaussian_blur(a, 1), "gaussian_blur that wraps": lambda a, b: wf.gaussian_blur(a, 0.7, 2, "wrap")}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", list(CALLS))
+@settings(max_examples=20)
+@given(arrays(elements=moderate) | arrays(max_dims=1, max_side=40))
+def test_calls_of_other_arguments(name, array):
+    other = array[::-1] if array.ndim else array
+    assert_same_kinds(outcome(CALLS[name], array, other), of_python(CALLS[name], array, other))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", list(CALLS))
+def test_calls_of_other_arguments_on_tensors(name):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: it is no requirement of the package")
+    wf.sum(torch.ones(3))
+    for tensor in (torch.arange(24.0) % 7, (torch.arange(24.0) % 7).reshape(4, 6).T, torch.arange(24) % 5, torch.arange(24) % 2 == 0):
+        ours, theirs = outcome(CALLS[name], tensor, tensor.flip(0)), of_python(CALLS[name], tensor, tensor.flip(0))
+        for one, other in zip(ours, theirs, strict=True) if isinstance(ours, tuple) else [(ours, theirs)]:
+            assert type(one) is type(other) and (isinstance(one, type) or torch.equal(one, other))
+
+
+def test_usual_calls_of_other_arguments_are_one_call(monkeypatch):
+    for module in ("bins", "convolve", "exact", "filters", "grids", "scans", "segments", "selection"):
+        monkeypatch.setattr(f"warpfold._{module}.call_of", lambda *_: pytest.fail("computed in Python"))
+    line, image = np.arange(9, dtype=np.float32), np.ones((5, 6), np.float32)
+    for name in ("exact_dot", "exact_vdot", "scan min 1 0", "scan sum 0 1", "segment_max", "select", "partition_by", "digitize",
+                 "histogram", "histogram of all", "histogram2d", "histogramdd", "run_length_encode", "unique_consecutive (False, True)",
+                 "convolve full", "correlate same"):
+        CALLS[name](line, line[::-1].copy())
+    CALLS["exact_dot"](image, image), CALLS["gaussian_blur"](image, image), CALLS["convolve2d same"](image, image)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.float32, np.float64, np.int16])
+def test_one_element_decides_any_and_all(dtype):
+    for n in (1, 4095, 4096, 4097, 40_000, 300_001):
+        for place in (0, n // 2, n - 1):
+            array = np.zeros(n, dtype)
+            array[place] = 1
+            for some in (array, array[::-1], np.repeat(array, 2)[::2]):
+                assert wf.any(some) and not wf.any(some == 7) and not wf.all(1 - some.astype(np.int8)) and wf.all(some < 2)
+
+
 @given(st.sampled_from(wf._calls.WHOLE), with_axis(arrays(elements=moderate)))
 def test_results_and_errors_are_those_of_the_functions_in_python(name, case):
     array, axis = case
     function = getattr(wf, name)
-    ours, theirs = outcome(function, array, axis), outcome(function.__wrapped__, array, axis)
-    assert type(ours) is type(theirs)
-    for one, other in zip(ours, theirs) if isinstance(ours, tuple) else [(ours, theirs)]:
-        assert type(one) is type(other)
-        assert_same(one, other)
+    assert_same_kinds(outcome(function, array, axis), outcome(function.__wrapped__, array, axis))
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
@@ -42,8 +131,7 @@ def test_results_and_errors_are_those_of_the_functions_in_python(name, case):
 def test_what_is_one_call(dtype, shape):
     array = np.ones(shape, dtype)
     for name in wf._calls.WHOLE:
-        is_left = name in LEFT_TO_PYTHON or (name in ("mean", "exact_sum") and dtype not in (np.float32, np.float64)) or (
-            name.startswith("cum") and len(shape) != 1)
+        is_left = (name in OF_FLOATS and dtype not in (np.float32, np.float64)) or (name.startswith("cum") and len(shape) != 1)
         assert (in_one_call(name, array) is None) == is_left, name
         for axis in range(-len(shape), len(shape)):
             assert (in_one_call(name, array, axis) is None) == (name not in ALONG), name
@@ -69,11 +157,11 @@ def test_bincounts_are_one_call(monkeypatch):
                 patch.setattr("warpfold._bins.call_of", in_python)
                 for some in (array, array[::-1], np.repeat(array, 2)[::2]):
                     if expected is None:
-                        assert wf._calls.whole_bincounts[np.ndarray](some) is None
+                        assert wf._calls.whole_on_host[np.ndarray].bincount(some) is None
                     else:
                         assert_same(wf.bincount(some), expected)
     for array in (np.array([-1, 2]), np.array([2**30]), np.array([2**63 - 1]), np.array(3), np.ones((2, 2), int), np.empty(0, int)):
-        assert wf._calls.whole_bincounts[np.ndarray](array) is None
+        assert wf._calls.whole_on_host[np.ndarray].bincount(array) is None
 
 
 def test_which_axes_are_left_to_python():
@@ -107,7 +195,7 @@ def test_tensors_in_host_memory(dtype):
         assert call(0, tensor, None) is not None
     if not base.to(getattr(torch, dtype)).is_floating_point():
         flat = base.to(getattr(torch, dtype)).reshape(-1)
-        assert torch.equal(wf._calls.whole_bincounts[torch.Tensor](flat), torch.from_numpy(np.bincount(flat.numpy())))
+        assert torch.equal(wf._calls.whole_on_host[torch.Tensor].bincount(flat), torch.from_numpy(np.bincount(flat.numpy())))
 
 
 def test_tensors_that_are_left_to_python():

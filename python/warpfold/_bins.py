@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ._arrays import Array, NumPyArray
-from ._calls import Call, call_of, type_named, whole_bincounts, whole_on_gpu
+from ._calls import Call, call_of, on_host_in_one_call, type_named, whole_arrays_of, whole_on_gpu
 from ._reductions import _extremes
 
 MOST_BINS = 1 << 30  # warpfold::most_bins
@@ -83,8 +83,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None and type(minlength) is int and 0 <= minlength <= MOST_BINS:
         whole = whole_on_gpu.get(type(x))
         found = None if whole is None else whole.bincount(x, minlength)
-        if found is None and minlength == 0 and type(x) in whole_bincounts:
-            found = whole_bincounts[type(x)](x)
+        if found is None and minlength == 0:
+            found = on_host_in_one_call("bincount", x)
         if found is not None:
             return found
     with call_of("bincount", x, "x") as call:
@@ -174,16 +174,16 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[A
     TypeError, ValueError
         For other types; for edges that decrease, infinite ranges and weights of another shape.
     """
-    whole = whole_on_gpu.get(type(a))
-    if whole is not None and weights is None and not density and type(bins) is int and 0 < bins <= MOST_KEPT:
+    if weights is None and not density and type(bins) is int and 0 < bins <= MOST_KEPT:
         found: tuple[Any, Any] | None = None
-        if range is None:
-            found = whole.histogram_of_all(a, bins)
-        elif _is_of_numbers(range):
-            known = _edges_for(a.dtype, bins, *range)
-            found = None if known is None else whole.histogram(a, *known)
-        if found is not None:
-            return found
+        for whole in whole_arrays_of(a):
+            if range is None:
+                found = whole.histogram_of_all(a, bins)
+            elif _is_of_numbers(range):
+                known = _edges_for(a.dtype, bins, *range)
+                found = None if known is None else whole.histogram(a, *known)
+            if found is not None:
+                return found
     with call_of("histogram", a) as call:
         array = call.array
         chosen = _weights(call, weights, array.shape, "a")

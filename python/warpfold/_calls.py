@@ -27,8 +27,8 @@ UFUNCS: tuple[Any, ...] = (np.add, np.multiply, np.minimum, np.maximum, np.subtr
 WHOLE = tuple(_core.whole_functions())  # names of functions of one array
 WholeArrays = Callable[[int, Any, Any], Any]
 _whole_arrays: dict[type, tuple[WholeArrays, ...]] = {}  # by the class of the array, when there was one
-whole_bincounts: dict[type, Callable[[Any], Any]] = {}  # the same for bincount without other arguments, on the host
-whole_on_gpu: dict[type, Any] = {}  # the extension module's WholeArrays, by the class of arrays on a GPU
+whole_on_host: dict[type, Any] = {}  # the extension module's WholeArrays, by the class of arrays in host memory
+whole_on_gpu: dict[type, Any] = {}  # the same on a GPU
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -63,6 +63,18 @@ def of_whole_arrays(function: Function) -> Function:
     return cast(Function, called)
 
 
+def whole_arrays_of(x: Any) -> list[Any]:
+    """WholeArrays that may compute with an array: none when there was no array of its class before."""
+    kind = type(x)
+    return [known[kind] for known in (whole_on_gpu, whole_on_host) if kind in known]
+
+
+def on_host_in_one_call(function: str, x: Any, *others: Any) -> Any:
+    """What a function of WholeArrays gives for `x`, an array of NumPy's or PyTorch's in host memory; None if it does not apply."""
+    whole = whole_on_host.get(type(x))
+    return None if whole is None else getattr(whole, function)(x, *others)
+
+
 @functools.cache
 def type_named(dtype: Any) -> np.dtype[Any] | None:
     """NumPy's type of the name of a package's; None for those that calls do not take."""
@@ -73,34 +85,11 @@ def type_named(dtype: Any) -> np.dtype[Any] | None:
 @functools.cache
 def _whole_arrays_on_host(kind: Any) -> None:
     """Has arrays of a class of NumPy's or PyTorch's, in host memory, computed in one call."""
-    dtypes = tuple(TYPES)
-    if kind is np.ndarray:
-        on_host = _core.WholeArrays(np.empty, dtypes, True)
-        add_whole_arrays(kind, on_host.call)
-        whole_bincounts[kind] = on_host.bincount
-    elif package_of_type(kind) == "torch" and kind is sys.modules["torch"].Tensor:
-        whole, from_numpy = _core.WholeArrays(np.empty, dtypes, False), sys.modules["torch"].from_numpy
-
-        def array_of(tensor: Any) -> Any:
-            try:
-                return tensor.numpy() if tensor.is_cpu else None
-            except (RuntimeError, TypeError):  # of another type, with a gradient: left to the function in Python
-                return None
-
-        def of_tensor(function: int, tensor: Any, axis: Any) -> Any:
-            array = array_of(tensor)
-            found = None if array is None else whole.call(function, array, axis)
-            if isinstance(found, tuple):
-                return tuple(map(from_numpy, found))
-            return None if found is None else from_numpy(found)
-
-        def bincount_of_tensor(tensor: Any) -> Any:
-            array = array_of(tensor)
-            found = None if array is None else whole.bincount(array)
-            return None if found is None else from_numpy(found)
-
-        add_whole_arrays(kind, of_tensor)
-        whole_bincounts[kind] = bincount_of_tensor
+    torch: Any = sys.modules["torch"] if package_of_type(kind) == "torch" else None
+    if kind is np.ndarray or (torch is not None and kind is torch.Tensor):
+        of_torch = (None, None) if torch is None else (torch.Tensor, torch.from_numpy)
+        whole_on_host[kind] = whole = _core.WholeArrays(np.ndarray, np.empty, tuple(TYPES), *of_torch)
+        add_whole_arrays(kind, whole.call)
 
 
 class Call(abc.ABC):
@@ -250,7 +239,10 @@ class HostCall(Call):
             UFUNCS[op](array, other, out=out, casting="unsafe")
 
     def broadcast(self, array: Array, shape: Sequence[int]) -> Array:
-        return np.broadcast_to(array, shape)
+        return array if array.shape == shape else np.broadcast_to(array, shape)
+
+    def filled(self, shape: Sequence[int], value: Any, dtype: Any) -> Array:
+        return self._keep(np.full(shape, value, dtype))
 
     def results(self, out: Any, shape: tuple[int, ...], dtype: Any) -> Output:
         return Output(out, shape, np.dtype(dtype), self._source, self.name, self._kept)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype
-from ._calls import Call, call_of, whole_on_gpu
+from ._calls import Call, call_of, whole_arrays_of
 from ._devices import is_on_device
 from ._docstrings import documented_as
 
@@ -30,12 +30,15 @@ def _operands(call: Call, v: Any, mode: str, takes_scalars: bool) -> tuple[Array
     return left, right
 
 
-def filtered_on_gpu(a: Any, v: Any, axes: int, mode: Any, correlates: bool) -> Any:
-    """The usual call on a GPU: of arrays of one floating-point type without gaps, of which the second one is the mask. None if it
-    does not apply."""
-    whole = whole_on_gpu.get(type(a))
+def filtered_in_one_call(a: Any, v: Any, axes: int, mode: Any, correlates: bool) -> Any:
+    """The usual call: of arrays of one floating-point type without gaps, of which the second one is the mask. None if it does not
+    apply."""
     which = MODES.get(mode) if type(mode) is str else None
-    return None if whole is None or which is None else whole.filter(a, v, axes, which, correlates)
+    for whole in whole_arrays_of(a) if which is not None else ():
+        found = whole.filter(a, v, axes, which, correlates)
+        if found is not None:
+            return found
+    return None
 
 
 def finite_mask(call: Call, x: Any, name: str, mask: Array) -> Array | None:
@@ -93,7 +96,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     TypeError, ValueError
         For another type; for an empty array, several axes or an unknown mode.
     """
-    found = filtered_on_gpu(a, v, 1, mode, False)
+    found = filtered_in_one_call(a, v, 1, mode, False)
     if found is not None:
         return found
     with call_of("convolve", a) as call:
@@ -109,7 +112,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
     Sums and types are those of `convolve`.
     """
-    found = filtered_on_gpu(a, v, 1, mode, True)
+    found = filtered_in_one_call(a, v, 1, mode, True)
     if found is not None:
         return found
     with call_of("correlate", a) as call:

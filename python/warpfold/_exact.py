@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, axes_last, axes_of, one_axis
-from ._calls import call_of, of_whole_arrays
+from ._calls import call_of, of_whole_arrays, on_host_in_one_call
 from ._complex import Complex, is_complex
 from ._docstrings import documented_as
 from ._reductions import Axis, _kept, _shape
@@ -126,6 +126,9 @@ def exact_vdot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
 
 
 def _dot(name: str, a: Any, b: Any, axis: int, out: Any) -> Any:
+    found = on_host_in_one_call("exact_dot", a, b) if out is None and type(axis) is int and axis == -1 else None
+    if found is not None:
+        return found
     if is_complex(a) or is_complex(b):
         return _complex_dot(name, a, b, axis, out)
     with call_of(name, a) as call:
@@ -175,6 +178,7 @@ def _moment(name: str, which: int, a: Any, axis: Axis, keepdims: bool, out: Any,
         return target.finish()
 
 
+@of_whole_arrays
 @documented_as(exact_sum)
 def exact_mean(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None) -> Any:
     """The true mean of the elements over axes, rounded once: the same bits on every machine and for every order.
@@ -184,6 +188,7 @@ def exact_mean(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = 
     return _moment("exact_mean", MEAN, a, axis, keepdims, out)
 
 
+@of_whole_arrays
 @documented_as(exact_sum)
 def exact_var(a: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, out: Any = None) -> Any:
     """The true variance of the elements over axes, rounded once: the sum of squared distances from the true mean, divided by the
@@ -208,6 +213,7 @@ def exact_var(a: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, 
     return _moment("exact_var", VARIANCE, a, axis, keepdims, out, int(ddof))
 
 
+@of_whole_arrays
 @documented_as(exact_var)
 def exact_norm(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None) -> Any:
     """The square root of the true sum of the squared magnitudes over axes, rounded once.

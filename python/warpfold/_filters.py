@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ._arrays import FLOAT64, UINT64, Array, NumPyArray, check_choice, check_dtype
-from ._calls import Call, call_of, type_named, whole_on_gpu
-from ._convolve import MODES, filtered_on_gpu, finite_mask
+from ._calls import Call, call_of, type_named, whole_arrays_of, whole_on_gpu
+from ._convolve import MODES, filtered_in_one_call, finite_mask
 from ._devices import is_on_device
 from ._docstrings import documented_as
 
@@ -96,7 +96,7 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Any:
         For another type; for an empty array, another number of axes, an unknown mode, and with 'valid' for arrays of
         which none is as large as the other along both axes.
     """
-    found = filtered_on_gpu(in1, in2, 2, mode, False)
+    found = filtered_in_one_call(in1, in2, 2, mode, False)
     if found is not None:
         return found
     with call_of("convolve2d", in1, "in1") as call:
@@ -115,7 +115,7 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full") -> Any:
 
     Sums and types are those of `convolve2d`.
     """
-    found = filtered_on_gpu(in1, in2, 2, mode, True)
+    found = filtered_in_one_call(in1, in2, 2, mode, True)
     if found is not None:
         return found
     with call_of("correlate2d", in1, "in1") as call:
@@ -283,12 +283,12 @@ def gaussian_blur(a: Any, sigma: float | tuple[float, float], truncate: float = 
     TypeError, ValueError
         As for `separable_filter`; for a negative or infinite `sigma` or `truncate`.
     """
-    whole = whole_on_gpu.get(type(a))
-    if whole is not None and {type(sigma), type(truncate)} <= REAL and type(border) is str and border in BORDERS:
-        weights = _gaussian_for(a.dtype, sigma, truncate)
-        found = None if weights is None else whole.separable(a, weights, weights, BORDERS[border])
-        if found is not None:
-            return found
+    if {type(sigma), type(truncate)} <= REAL and type(border) is str and border in BORDERS:
+        for whole in whole_arrays_of(a):
+            weights = _gaussian_for(a.dtype, sigma, truncate)
+            found = None if weights is None else whole.separable(a, weights, weights, BORDERS[border])
+            if found is not None:
+                return found
     pair = sigma if isinstance(sigma, Sequence) else (sigma, sigma)
     if not all(np.ndim(x) == 0 and np.asarray(x).dtype.kind in "biuf" for x in (*pair, truncate)):
         raise TypeError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are numbers, sigma one or two")

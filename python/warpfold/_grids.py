@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, NumPyArray
+from ._arrays import TYPES, Array, NumPyArray
 from ._bins import MOST_BINS, _comparable, _is_of_numbers, _weights
-from ._calls import ADD, MULTIPLY, Call, call_of, type_named, whole_on_gpu
+from ._calls import ADD, MULTIPLY, Call, call_of, on_host_in_one_call, type_named, whole_arrays_of, whole_on_gpu
 from ._docstrings import documented_as
 from ._reductions import _extremes
 
@@ -41,14 +41,15 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     TypeError, ValueError
         For other types, and edges that are NaN, not monotonic or have several axes.
     """
-    whole = whole_on_gpu.get(type(x))
-    if whole is not None and type(bins) is np.ndarray and bins.ndim == 1 and bins.nbytes <= MOST_KEPT:
-        samples = type_named(x.dtype)
-        if samples is not None:
-            edges, decreases = _sorted_of_bytes(bins.tobytes(), bins.dtype, samples, bool(right), _is_narrow(samples))
-            found = None if decreases else whole.ranks(x, edges, bool(right))
-            if found is not None:
-                return found
+    if type(bins) is np.ndarray and bins.ndim == 1 and bins.nbytes <= MOST_KEPT and bins.dtype in TYPES:
+        for whole in whole_arrays_of(x):
+            samples = type_named(x.dtype)
+            if samples is not None:
+                is_narrow = whole is whole_on_gpu.get(type(x)) and _is_narrow(samples)
+                edges, decreases = _sorted_of_bytes(bins.tobytes(), bins.dtype, samples, bool(right), is_narrow)
+                found = None if decreases else whole.ranks(x, edges, bool(right))
+                if found is not None:
+                    return found
     with call_of("digitize", x, "x") as call:
         array = call.array
         edges = call.on_host(bins, "bins")
@@ -154,6 +155,13 @@ def _grid(call: Call, columns: list[Array], bins: Any, range: Any, density: bool
     return call.handed(result), [call.sent(edge) for edge in edges]
 
 
+def _grid_in_one_call(columns: Sequence[Any], bins: Any, range: Any, density: bool | None, weights: Any) -> Any:
+    """The same, of bins of equal width between the extremes: an array of each coordinate on the host. None if it does not apply."""
+    if range is not None or weights is not None or density or type(bins) is not int or not 0 < bins <= MOST_BINS:
+        return None
+    return on_host_in_one_call("grid", columns[0], bins, tuple(columns[1:]))
+
+
 def _shapes_agree(name: str, arrays: Sequence[Array]) -> None:
     if not arrays or any(array.ndim != 1 or array.size != arrays[0].size for array in arrays):
         raise ValueError(f"{name}: the coordinates have shapes {[array.shape for array in arrays]}; they have one axis of "
@@ -221,6 +229,9 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
     """
     is_array = _is_array(sample)
     if isinstance(sample, Sequence) and not is_array and sample and _axes(sample[0]):  # one array per coordinate
+        found = _grid_in_one_call(sample, bins, range, density, weights)
+        if found is not None:
+            return found[0], list(found[1:])
         with call_of("histogramdd", sample[0], "sample") as call:
             return _grid(call, _by_coordinate(call, sample[1:]), bins, range, density, weights)
     with call_of("histogramdd", sample, "sample") as call:
@@ -263,6 +274,9 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool
     except TypeError:
         operator.index(bins)
         pair = True
+    found: tuple[Any, Any, Any] | None = _grid_in_one_call((x, y), bins, range, density, weights)
+    if found is not None:
+        return found
     with call_of("histogram2d", x, "x") as call:
         columns = _by_coordinate(call, [y])
         if not pair:

@@ -2,18 +2,16 @@
 """Operations of users: expressions of arrays' elements, compiled for the types of the arrays."""
 from __future__ import annotations
 
-import concurrent.futures
-import ctypes
 import functools
 import math
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _core
 from .._arrays import TYPES, Array, address_of, check_choice, fold_type
-from .._calls import Call, call_of
+from .._calls import Call, call_of, whole_on_host
 from .._devices import gpu_module
 from .._reductions import OPERATIONS, _sum_type
 from . import compilers, source, trace
@@ -164,10 +162,10 @@ class Operation:
 
 
     def _in_one_call(self, op: str | None, arrays: tuple[Any, ...]) -> Any:
-        """The results, if arrays of these types were computed with on a GPU before, in one call of the extension module, which takes
-        a third of the time; else None."""
+        """The results, if arrays of these types were computed with before, in one call of the extension module, which takes a third
+        of the time; else None."""
         try:
-            call = self._calls.get((op, type(arrays[0]), *[array.dtype for array in arrays])) if self._calls else None
+            call = self._calls.get(_key(op, arrays)) if self._calls else None
         except (AttributeError, IndexError, TypeError):  # no arrays
             return None
         return None if call is None or len(arrays) != len(self.names) else call(arrays)
@@ -177,23 +175,25 @@ class Operation:
         size = operands.size
         if size == 0:
             return
-        addresses = [address_of(array) for array in operands.arrays]
+        types = TYPES[code.result(op)], *(() if op is None else (OPERATIONS[op], TYPES[out.dtype], fold_type(out.dtype)))
+        is_usual = bool(arrays) and all(hasattr(x, "dtype") and array.shape == operands.shape
+                                        for x, array in zip(arrays, operands.arrays))
         if call.is_on_host:
             run = compilers.host_function(source.function(code.value, operands.elements, op, out.dtype))
-            _on_all_cores(run, size, (ctypes.c_void_p * len(addresses))(*addresses), address_of(out))
+            _core.run_parts(run, size, source.PART, operands.arrays, out)
+            whole = whole_on_host.get(type(arrays[0])) if is_usual else None
+            if whole is not None:
+                on_host = whole.elementwise if op is None else whole.reduction
+                self._calls[_key(op, arrays)] = lambda given: on_host(run, source.PART, *types, given)
             return
         blocks = out.size if op else min(-(-size // source.BLOCK_THREADS), MOST_GRID)
         kernel, device = _launch(source.kernel(code.value, operands.elements, op, out.dtype), call.array.place, blocks,
-                                 [size, *addresses, address_of(out)])
+                                 [size, *map(address_of, operands.arrays), address_of(out)])
         package = call.package
-        if package is None or not all(hasattr(x, "dtype") and array.shape == operands.shape
-                                      for x, array in zip(arrays, operands.arrays)):
-            return
-        result = TYPES[code.result(op)]
-        reduction = () if op is None else (OPERATIONS[op], TYPES[out.dtype], fold_type(out.dtype))
-        in_one_call, most_blocks = (kernel.elementwise, MOST_GRID) if op is None else (kernel.reduction, MOST_BLOCKS)
-        self._calls[op, type(arrays[0]), *[x.dtype for x in arrays]] = lambda given: in_one_call(
-            package, device, given, source.BLOCK_THREADS, most_blocks, result, *reduction)
+        if package is not None and is_usual:
+            in_one_call, most_blocks = (kernel.elementwise, MOST_GRID) if op is None else (kernel.reduction, MOST_BLOCKS)
+            self._calls[_key(op, arrays)] = lambda given: in_one_call(
+                package, device, given, source.BLOCK_THREADS, most_blocks, *types)
 
     def _exact_sum(self, call: Call, code: _Code, operands: _Operands) -> Any:
         if code.value.dtype.kind != "f" or code.value.dtype == source.HALF:
@@ -203,6 +203,11 @@ class Operation:
         target = call.results(None, (), values.dtype)
         call.engine.exact_sum(values, target.array)
         return target.finish()
+
+
+def _key(op: str | None, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the code of a call depends on, and the class of its results."""
+    return (op, type(arrays[0]), *[array.dtype for array in arrays])
 
 
 def _is_overwritten(array: Array, out: Array) -> bool:
@@ -234,29 +239,6 @@ def _launch(text: str, place: tuple[int, int], blocks: int, arguments: list[int]
 @functools.cache
 def _kernel(image: bytes) -> Any:
     return gpu_module().Kernel(image, "run")
-
-
-@functools.cache
-def _threads() -> concurrent.futures.ThreadPoolExecutor:
-    return concurrent.futures.ThreadPoolExecutor(os.cpu_count(), "warpfold-op")
-
-
-os.register_at_fork(after_in_child=_threads.cache_clear)  # threads do not survive it
-
-
-def _on_all_cores(run: Any, size: int, arrays: Any, out: int) -> None:
-    """run() for parts of PART elements."""
-    if size <= source.PART:
-        run(0, size, arrays, out)
-        return
-    bounds = [(first, min(first + source.PART, size)) for first in range(0, size, source.PART)]
-    cores = min(os.cpu_count() or 1, len(bounds))
-
-    def some(core: int) -> None:
-        for bound in bounds[core::cores]:
-            run(*bound, arrays, out)
-
-    list(_threads().map(some, range(cores)))  # waits, and raises what they raise
 
 
 def op(function: str | Callable[..., Any]) -> Operation:

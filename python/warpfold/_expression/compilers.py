@@ -74,8 +74,8 @@ def host_compiler() -> tuple[str, str]:
 
 
 @functools.cache
-def host_function(source: str) -> Any:
-    """The function `run` of C++. Calls release the interpreter's lock."""
+def host_function(source: str) -> int:
+    """The address of the function `run` of C++."""
     path, version = host_compiler()
 
     def make(place: pathlib.Path) -> None:
@@ -86,9 +86,7 @@ def host_function(source: str) -> Any:
             raise RuntimeError(f"warpfold: op: {path} failed:\n{done.stderr}\n{source}")
 
     place = _made(source, ".so", " ".join((path, version, *HOST_OPTIONS)), make)
-    run = ctypes.CDLL(str(place)).run
-    run.restype, run.argtypes = None, (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p)
-    return run
+    return ctypes.cast(ctypes.CDLL(str(place)).run, ctypes.c_void_p).value or 0
 
 
 # NVRTC.

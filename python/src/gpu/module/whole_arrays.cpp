@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "python/src/elements.hpp"
+#include "python/src/equal_edges.hpp"
+#include "python/src/filter_shape.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/module/package.hpp"
 #include "python/src/gpu/module/page_locked.hpp"
@@ -43,7 +45,13 @@ struct whole_calls {
         if (function == whole::variance) {
             return variance_of_all(on, in, out);
         }
-        function == whole::norm ? norm(on, 2, in, in.size(), out) : exact_sum(on, in, out);
+        if (function == whole::norm) {
+            norm(on, 2, in, in.size(), out);
+        } else if (function == whole::exact_sum) {
+            exact_sum(on, in, out);
+        } else {
+            exact_moment(on, moment_of(function), in, nullptr, 0, out);
+        }
         return true;
     }
     [[nodiscard]] bool nonzero(bool is_all, const array& in, const array& out) const {
@@ -70,7 +78,6 @@ public:
     static const array& elements(const device_array& one) { return one.of; }
     static array& elements(device_array& one) { return one.of; }
     [[nodiscard]] static nb::object finished(nb::object made, bool /*unused*/) { return made; }
-    static constexpr bool computes(whole /*unused*/) { return true; }
     template <class Work>
     void run(const device_array& in, const Work& work) const {
         on_gpu::run(in.at, [&](const gpu& on) { work(whole_calls{on}); });
@@ -90,33 +97,6 @@ array turned(const array& of) {
         strides[d] = -strides[d];
     }
     return {of.data + last, of.type, of.shape, std::move(strides)};
-}
-
-// The edges of numpy.linspace(first, last, bins + 1), operation by operation. None if they are not finite, or two are equal.
-template <class E>
-std::vector<E> equal_edges(E first, E last, std::uint64_t bins) {
-    if (first == last) {
-        first -= E(0.5);
-        last += E(0.5);
-    }
-    const E width = last - first, number = static_cast<E>(bins), step = width / number;
-    std::vector<E> edges(bins + 1);
-    bool increase = std::isfinite(first) && std::isfinite(last);
-    for (std::uint64_t k = 0; k <= bins; ++k) {
-        const E at = step != 0 ? static_cast<E>(k) * step : static_cast<E>(k) / number * width;
-        edges[k] = k == bins ? last : at + first;
-        increase = increase && (k == 0 || edges[k - 1] < edges[k]);
-    }
-    return increase ? edges : std::vector<E>{};
-}
-
-bool has_finite_elements(const array& of) {
-    for (std::uint64_t k = 0; k < of.size(); ++k) {
-        if (!std::isfinite(load_as<double>(of.type, of.data + of.at.offset(k)))) {
-            return false;
-        }
-    }
-    return true;
 }
 
 class whole_arrays {
@@ -184,28 +164,14 @@ public:
             return nb::none();
         }
         const array& given = there ? there->of : *here;
-        const auto rank = static_cast<std::size_t>(axes);
-        if (in->of.shape.size() != rank || given.shape.size() != rank || given.type != in->of.type ||
-            given.size() == 0 || !is_plain(given) || (here && !has_finite_elements(given))) {
+        auto shape = filter_shape::of(in->of, given, axes, which, correlates);
+        if (!shape || !is_plain(given) || (here && !has_finite_elements(given))) {
             return nb::none();
         }
-        numbers shape = in->of.shape, lead(2);
-        for (std::size_t d = 0; d < rank; ++d) {
-            const std::int64_t k = given.shape[d];
-            if (k > shape[d] && (axes == 1 || static_cast<outputs>(which) == outputs::valid)) {
-                return nb::none();
-            }
-            shape[d] = static_cast<std::int64_t>(convolve_outputs(
-                static_cast<std::uint64_t>(shape[d]), static_cast<std::uint64_t>(k), static_cast<outputs>(which)));
-            // The middle of an even mask of correlate2d() is one element earlier, as in SciPy.
-            const bool is_earlier = axes == 2 && correlates && static_cast<outputs>(which) == outputs::same;
-            lead[2 - rank + d] =
-                is_earlier ? (k - 1) / 2 : detail::lead_of(static_cast<std::uint64_t>(k), static_cast<outputs>(which));
-        }
         const array mask = correlates ? given : turned(given);
-        auto made = engine_.make(std::move(shape), in->of.type, *in);
+        auto made = engine_.make(std::move(shape->results), in->of.type, *in);
         run(in->at, [&](const gpu& on) {
-            correlate_images(on, in->of, {mask, there.has_value()}, which, 0, {lead[0], lead[1]}, made.second.of);
+            correlate_images(on, in->of, {mask, there.has_value()}, which, 0, shape->lead, made.second.of);
         });
         return made.first;
     }
@@ -267,17 +233,8 @@ private:
     template <class E>
     [[nodiscard]] nb::object histogram_with(const device_array& in, std::uint64_t bins) const {
         const auto [least, most] = extremes_of<E>(in);
-        std::vector<E> edges = equal_edges(least, most, bins);
-        if (edges.empty()) {
-            return nb::none();
-        }
-        std::vector<double> compared(edges.begin(), edges.end());
-        const auto described = [&](auto& of, element type) {
-            return array(reinterpret_cast<char*>(of.data()), type, {static_cast<std::int64_t>(of.size())},
-                         {size_of(type)});
-        };
-        return counted(in, described(compared, element::float64),
-                       described(edges, sizeof(E) == 4 ? element::float32 : element::float64));
+        const equal_edges<E> edges(least, most, bins);
+        return edges.are_usual() ? counted(in, edges.compared(), edges.edges()) : nb::none();
     }
     [[nodiscard]] std::optional<device_array> read(nb::handle x) const {
         return engine_.of().has(x) ? engine_.read(x) : std::nullopt;
