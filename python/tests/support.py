@@ -13,6 +13,8 @@ settings.load_profile("ci")
 
 NAMES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 TYPES = [np.dtype(name) for name in NAMES]
+# Functions whose usual call is one call of an extension module for float32 and float64 only.
+OF_FLOATS = ("mean", "var", "norm", "exact_sum", "exact_mean", "exact_var", "exact_norm")
 
 # Layouts of a result of a strategy: transposed, reversed, with gaps, in one axis repeated, unaligned, byte-swapped, and bool
 # whose bytes are not 0 and 1 only.

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import warpfold as wf
-from support import TYPES, arrays, assert_same, moderate, outcome, with_axis
+from support import OF_FLOATS, TYPES, arrays, assert_same, moderate, outcome, with_axis
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("WARPFOLD_DEVICE")), reason="is about arrays that are computed on the host")
 
 ALONG = ("sum", "prod", "min", "max", "argmin", "argmax")
-OF_FLOATS = ("mean", "var", "norm", "exact_sum", "exact_mean", "exact_var", "exact_norm")
 
 
 @pytest.fixture(scope="module", autouse=True)
