@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -83,7 +82,8 @@ struct whole_calls {
         }
         const bool is_line = in.at.axes().size() == 1;
         bool is_decided = false;
-        for (std::uint64_t first = 0, most = is_line ? 4096 : in.size(); first != in.size() && !is_decided; most *= 8) {
+        for (std::uint64_t first = 0, most = is_line ? 4096 : in.size(); first != in.size() && !is_decided;
+             most *= 16) {
             const std::uint64_t count = std::min(most, in.size() - first);
             std::int64_t number = 0;
             count_nonzero(is_line ? part_of(in, first, count) : in, count, nullptr, place_of(number));
@@ -230,13 +230,14 @@ public:
         if (is_exclusive && fold_type(type) != type) {
             return nb::none();
         }
+        const auto room = engine_.make(is_exclusive ? in->shape : numbers{0}, type);
         return filled(in->shape, type, [&](const array& out) {
-            const array line = is_reverse ? reversed(*in) : *in, places = is_reverse ? reversed(out) : out;
+            array line = is_reverse ? reversed(*in) : *in;
             if (is_exclusive) {
-                scan_shifted(op, fold_type(type), line, places);
-            } else {
-                python::scan(op, fold_type(type), line, line.size(), nullptr, places);
+                shift(op, line, room.second);
+                line = room.second;
             }
+            python::scan(op, fold_type(type), line, line.size(), nullptr, is_reverse ? reversed(out) : out);
         });
     }
 
@@ -263,17 +264,15 @@ public:
         if (!in || in->size() == 0 || !is_plain(*in)) {
             return nb::none();
         }
-        const std::int64_t size = static_cast<std::int64_t>(in->size()), bytes = size_of(in->type);
-        const auto room = std::make_unique_for_overwrite<std::uint64_t[]>(in->size()); // no type has more bytes
-        const auto lengths = std::make_unique_for_overwrite<std::int64_t[]>(with_lengths ? in->size() : 0);
-        array values(reinterpret_cast<char*>(room.get()), in->type, {size}, {bytes});
-        array numbers_of(reinterpret_cast<char*>(lengths.get()), element::int64, {size}, {sizeof(std::int64_t)});
+        const auto size = static_cast<std::int64_t>(in->size());
+        const auto values = engine_.make({size}, in->type),
+                   lengths = engine_.make({with_lengths ? size : 0}, element::int64);
         std::uint64_t number = 0;
-        unlocked([&] { number = with_lengths ? run_length_encode(*in, values, numbers_of) : unique(*in, values); });
-        if (!with_lengths) {
-            return copied(first_of(values, number));
-        }
-        return nb::make_tuple(copied(first_of(values, number)), copied(first_of(numbers_of, number)));
+        unlocked([&] {
+            number = with_lengths ? run_length_encode(*in, values.second, lengths.second) : unique(*in, values.second);
+        });
+        const nb::object firsts = copied(first_of(values.second, number));
+        return with_lengths ? nb::make_tuple(firsts, copied(first_of(lengths.second, number))) : firsts;
     }
 
     // Elements whose flag is true and, `with_others`, the others. Arrays without gaps, of one shape.
@@ -461,18 +460,17 @@ private:
             }
         }
         nb::list results;
+        const auto places = engine_.make(columns[0].shape, element::int64);
+        const auto counts = engine_.make({static_cast<std::int64_t>(size)}, element::int64);
         const numbers shape(columns.size(), static_cast<std::int64_t>(bins));
         results.append(filled(shape, element::float64, [&](const array& out) {
-            std::vector<std::int64_t> places(columns[0].size()), counts(size);
-            const auto described = [](std::vector<std::int64_t>& of) {
-                return array(reinterpret_cast<char*>(of.data()), element::int64, {static_cast<std::int64_t>(of.size())},
-                             {sizeof(std::int64_t)});
-            };
+            std::memset(places.second.data, 0, places.second.size() * sizeof(std::int64_t));
             for (std::size_t k = 0; k < columns.size(); ++k) {
-                append_bins(columns[k], edges[k].compared(), described(places));
+                append_bins(columns[k], edges[k].compared(), places.second);
             }
-            count_values(described(places), nullptr, described(counts));
-            std::copy(counts.begin(), counts.end(), reinterpret_cast<double*>(out.data));
+            count_values(places.second, nullptr, counts.second);
+            std::copy_n(reinterpret_cast<const std::int64_t*>(counts.second.data), size,
+                        reinterpret_cast<double*>(out.data));
         }));
         for (const equal_edges<E>& each : edges) {
             results.append(copied(each.edges()));
@@ -489,15 +487,13 @@ private:
     static array reversed(const array& line) {
         return {line.data + (line.shape[0] - 1) * line.strides[0], line.type, line.shape, {-line.strides[0]}};
     }
-    // The scan of the operation's result of no elements, and all elements but the last one.
-    static void scan_shifted(operation op, element fold, const array& line, const array& out) {
-        with_fold_type(fold, [&](auto zero) {
+    // `to`, of the type that is folded in, gets the operation's result of no elements, and all elements but the last one.
+    static void shift(operation op, const array& line, const array& to) {
+        with_fold_type(to.type, [&](auto zero) {
             using A = decltype(zero);
-            const auto room = std::make_unique_for_overwrite<A[]>(line.size());
-            room[0] = neutral<A>(op, line.type);
-            python::elements<A>(line).read(0, line.size() - 1, &room[1]);
-            python::scan(op, fold, array(reinterpret_cast<char*>(room.get()), fold, line.shape, {sizeof(A)}),
-                         line.size(), nullptr, out);
+            auto* const first = reinterpret_cast<A*>(to.data);
+            *first = neutral<A>(op, line.type);
+            python::elements<A>(line).read(0, line.size() - 1, first + 1);
         });
     }
 
