@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ._arrays import Array, NumPyArray
-from ._calls import Call, call_of, on_host_in_one_call, type_named, whole_arrays_of, whole_on_gpu
+from ._calls import Call, call_of, type_named, whole_arrays_of, whole_on_gpu, whole_on_host
 from ._reductions import _extremes
 
 MOST_BINS = 1 << 30  # warpfold::most_bins
@@ -83,8 +83,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None and type(minlength) is int and 0 <= minlength <= MOST_BINS:
         whole = whole_on_gpu.get(type(x))
         found = None if whole is None else whole.bincount(x, minlength)
-        if found is None and minlength == 0:
-            found = on_host_in_one_call("bincount", x)
+        if found is None and minlength == 0 and type(x) in whole_on_host:
+            found = whole_on_host[type(x)].bincount(x)
         if found is not None:
             return found
     with call_of("bincount", x, "x") as call:
