@@ -17,13 +17,15 @@ namespace warpfold::tuning {
 //   few           few segments: blocks have ranges of segments, and their teams fold them
 //   team          segments of one length, each by some lanes of a warp, a warp or a block
 struct segmented_reduce_kernels {
-    unsigned max_block_threads = 256;          // merge path; elements and values over 16 bytes have smaller blocks
-    unsigned resident_blocks = 3;              // of a multiprocessor, for which registers are left, and of a launch
-    unsigned tile_bytes_per_lane = 64;         // of elements, or of half the values where they are larger; 16 elements
-                                               // at most
-    unsigned dense_tile_min_ends = 16;         // from so many in a tile on, more of the next ends are read ahead
-    unsigned warp_min_share = 480;             // elements and ends of a warp that shares segments with others, even
-    unsigned vector_loads_in_flight = 8;       // of 16 bytes, in each thread that folds a segment with others
+    unsigned max_block_threads = 256;    // merge path; elements and values over 16 bytes have smaller blocks
+    unsigned resident_blocks = 3;        // of a multiprocessor, for which registers are left, and of a launch
+    unsigned tile_bytes_per_lane = 64;   // of elements, or of half the values where they are larger; 16 elements
+                                         // at most
+    unsigned dense_tile_min_ends = 16;   // from so many in a tile on, more of the next ends are read ahead
+    unsigned lane_segment_max = 5;       // elements: below so many on average, and none above lane_sample_max in a
+    unsigned lane_sample_max = 24;       // sample, a lane folds each segment of a block's share
+    unsigned warp_min_share = 480;       // elements and ends of a warp that shares segments with others, even
+    unsigned vector_loads_in_flight = 8; // of 16 bytes, in each thread that folds a segment with others
     unsigned equal_vector_loads_in_flight = 4; // the same for teams, where all segments have one length
     unsigned team_max_rounds = 4;              // of vector_loads_in_flight; longer segments are the block's
     unsigned few_resident_blocks = 1;          // of a multiprocessor, as above, of the kernel for few segments

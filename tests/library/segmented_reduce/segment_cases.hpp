@@ -57,6 +57,12 @@ inline std::vector<segment_case> segment_cases(std::uint64_t n) {
     lengths.insert(lengths.end(), {n, 0, 3});
     lengths.insert(lengths.end(), 500, 2);
     all.push_back({"short ones around a long one", offsets_of(lengths)});
+    lengths.assign(1, n);
+    for (std::uint64_t k = 0; k < 6000; ++k) {
+        lengths.push_back(k % 5);
+    }
+    lengths.push_back(n / 3);
+    all.push_back({"many short ones between long ones", offsets_of(lengths)});
     lengths.clear();
     for (std::uint64_t k = 0; k < n / 6; ++k) {
         lengths.push_back(k % 100 == 50 ? n / 20 : k % 4);

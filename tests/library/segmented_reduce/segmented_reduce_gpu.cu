@@ -51,7 +51,16 @@ std::vector<T> numbers(std::uint64_t n) {
     return tests::small_numbers<T>(2 * n + 30000, 5);
 }
 
+struct last_but_zero {
+    __host__ __device__ std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return b != 0 ? b : a; }
+};
+
 TEST(segmented_reduce, orders) {
+    std::vector<std::uint32_t> mostly_zero(90000);
+    for (std::uint32_t k = 0; k < mostly_zero.size(); ++k) {
+        mostly_zero[k] = k % 7 == 3 ? k : 0;
+    }
+    check<std::uint32_t, std::uint32_t>(30000, mostly_zero, last_but_zero{}, std::uint32_t{0});
     std::vector<tests::affine> maps(80000);
     for (std::uint32_t k = 0; k < maps.size(); ++k) {
         maps[k] = {2 * k + 1, k * k + 1};

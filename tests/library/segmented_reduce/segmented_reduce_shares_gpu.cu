@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Segmented reductions with large shares for few warps, however few segments there are: long stretches without an end
-// and segments that go through many warps and blocks, in little time.
+// and segments that go through many warps and blocks, in little time. Lanes fold segments of elements of up to 4 bytes even
+// where many are long.
 #include "tests/library/policy/policy_target.hpp"
 #include "warpfold/segmented_reduce.cuh"
 
@@ -8,6 +9,8 @@ namespace {
 
 constexpr warpfold::tuning::segmented_reduce_kernels kernels{.max_block_threads = 64,
                                                              .resident_blocks = 1,
+                                                             .lane_segment_max = 1000,
+                                                             .lane_sample_max = 1u << 30,
                                                              .warp_min_share = 5000,
                                                              .vector_loads_in_flight = 4,
                                                              .equal_vector_loads_in_flight = 2,

@@ -31,6 +31,39 @@ inline constexpr unsigned piece_weight = 512;
 // Pieces of up to so many elements are folded by one warp, several pieces side by side.
 inline constexpr unsigned warp_piece = 1024;
 
+// Segments of up to so many elements are folded by one thread, if a block's next ones are all so short.
+inline constexpr unsigned thread_piece = 16;
+
+// Folds the segments from `begin` on, one a thread, as long as they are that short and end before position block_end.
+// Returns their number. The whole block calls it.
+template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
+__device__ std::uint64_t fold_short_segments(const In& in, const segment_path<Offsets>& path, const Map& map,
+                                             const Op& op, const Result& result, const Out& out, std::uint64_t begin,
+                                             std::uint64_t block_end) {
+    __shared__ unsigned together; // segments of a round
+    std::uint64_t passed = 0;
+    do {
+        const std::uint64_t s = begin + passed + threadIdx.x;
+        const std::uint64_t from = s == 0 ? 0 : path.elements_before(path.end_offset(s - 1));
+        const std::uint64_t behind = path.elements_before_end(s);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            together = blockDim.x;
+        }
+        __syncthreads();
+        if (behind - from > thread_piece || behind > path.elements || behind + s * piece_weight >= block_end) {
+            atomicMin(&together, threadIdx.x);
+        }
+        __syncthreads();
+        if (threadIdx.x < together) {
+            const auto length = static_cast<unsigned>(behind - from);
+            out[s] = result(fold_little<A, thread_piece>(in, path.base + from, length, map, op, 0, 1));
+        }
+        passed += together;
+    } while (together == blockDim.x);
+    return passed;
+}
+
 template <class Kernels, class A, class In, class Offsets, class Signposts, class Map, class Op, class Result,
           class Out>
 __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& path, const Signposts& samples,
@@ -57,7 +90,8 @@ __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& p
         open = Op::template identity<A>();
     }
     bool more = true;
-    for (std::uint64_t begin = first; more; begin += batch) {
+    std::uint64_t begin = first;
+    while (more) {
         __syncthreads();
         if (threadIdx.x <= batch) {
             shared.before[threadIdx.x] = path.elements_before(path.end_offset(begin + threadIdx.x - 1));
@@ -84,6 +118,17 @@ __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& p
         const std::uint64_t from = before + (block_begin > at ? min(block_begin - at, behind - before) : 0);
         const std::uint64_t to = before + (there ? min(block_end - at, behind - before) : 0);
         const std::uint64_t length = to > from ? to - from : 0;
+        const bool begins_here = shared.before[0] + begin * piece_weight >= block_begin;
+        if (more && begins_here && __all_sync(warp::all_lanes, length <= thread_piece)) { // all warps decide alike
+            const std::uint64_t passed = fold_short_segments<A>(in, path, map, op, result, out, begin, block_end);
+            if (passed != 0) { // 0 if offsets decrease
+                begin += passed;
+                if (threadIdx.x == 0) {
+                    whole.ended = true;
+                }
+                continue;
+            }
+        }
         const unsigned of_one_warp = __ballot_sync(warp::all_lanes, length <= warp_piece);
         for (unsigned j = 0; j < pieces; ++j) {
             const bool little = (of_one_warp >> j & 1) != 0;
@@ -122,6 +167,7 @@ __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& p
                 }
             }
         }
+        begin += batch;
     }
     __syncthreads();
     // The segment before the first one ended in this block, which published its part of the next.

@@ -29,19 +29,22 @@
 #include "warpfold/gpu/segmented_reduce/element_shares.cuh"
 #include "warpfold/gpu/segmented_reduce/few_segments.cuh"
 #include "warpfold/gpu/segmented_reduce/join_blocks.cuh"
+#include "warpfold/gpu/segmented_reduce/lane_tiles.cuh"
 #include "warpfold/gpu/segmented_reduce/short_segments.cuh"
 #include "warpfold/gpu/segmented_reduce/teams.cuh"
 #include "warpfold/gpu/segmented_reduce/warp_share.cuh"
 
 namespace warpfold::detail {
 
-template <class Kernels, class T, class A>
+template <class Kernels, class A, class In, class Offsets>
 struct merge_path_storage {
+    using T = element_t<In>;
     static constexpr unsigned warps = warp_tile<Kernels, T, A>::warps;
 
     union {
         warp_share_storage<Kernels, T, A> of_warp[warps];
         std::conditional_t<sizeof(A) <= 32, element_shares_storage<A>, unsigned char> pieces;
+        typename lane_tiles_room<A, In, Offsets>::type lanes;
     };
     alignas(segment_carry<A>) unsigned char ends[warps * sizeof(segment_carry<A>)];
     block::reduce_storage<A> folding;
@@ -85,7 +88,7 @@ __global__ void __launch_bounds__(warp_tile<Kernels, element_t<In>, A>::threads,
                       segment_cut cut, flagged_slot<A>* slots) {
     using T = element_t<In>;
     using tile = warp_tile<Kernels, T, A>;
-    __shared__ merge_path_storage<Kernels, T, A> shared;
+    __shared__ merge_path_storage<Kernels, A, In, Offsets> shared;
     __shared__ offset_samples<samples_of_many> samples;
     check_operation<Op, A>();
 
@@ -108,6 +111,13 @@ __global__ void __launch_bounds__(warp_tile<Kernels, element_t<In>, A>::threads,
     const std::uint64_t block_begin = blockIdx.x * tile::warps * share;
     if (block_begin >= path.total) {
         return;
+    }
+    if constexpr (has_lane_tiles_v<A, In, Offsets>) {
+        if (path.elements != segments && path.elements < segments * Kernels::value.lane_segment_max &&
+            fold_by_lanes<Kernels, A>(in, path, samples, map, op, result, out, slots, shared.lanes, whole,
+                                      shared.folding, tile::warps * share)) {
+            return;
+        }
     }
     const unsigned warp = threadIdx.x / warp::lanes;
     const std::uint64_t begin = block_begin + warp * share;
