@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Arrays in host memory in the sense of whole_functions.hpp: how they are read and made, and which calls compute with them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "python/src/calls.hpp"
+#include "python/src/elements.hpp"
+#include "python/src/lock_released.hpp"
+#include "python/src/operations.hpp"
+#include "python/src/whole_functions.hpp"
+
+namespace warpfold::python {
+
+namespace nb = nanobind;
+
+template <class T>
+T& only(const array& out) {
+    return *reinterpret_cast<T*>(out.data);
+}
+
+// An array of one number.
+inline array place_of(std::int64_t& number) { return {reinterpret_cast<char*>(&number), element::int64, {}, {}}; }
+inline array place_of(double& number) { return {reinterpret_cast<char*>(&number), element::float64, {}, {}}; }
+
+// The calls that functions of whole arrays consist of.
+struct whole_calls {
+    static void reduce(operation op, element fold, const array& in, std::uint64_t length, const array& out) {
+        python::reduce(op, fold, in, length, nullptr, out);
+    }
+    static void scan(operation op, element fold, const array& in, const array& out) {
+        python::scan(op, fold, in, in.size(), nullptr, out);
+    }
+    static void arg_extreme(bool smallest, element fold, const array& in, std::uint64_t length, const array& out) {
+        python::arg_extreme(smallest, fold, in, length, out);
+    }
+    static void min_max(element fold, const array& in, const array& low, const array& high) {
+        python::min_max(fold, in, in.size(), low, high);
+    }
+    [[nodiscard]] static bool number(whole function, const array& in, const array& out) {
+        switch (function) {
+        case whole::mean:
+            reduce(operation::sum, in.type, in, in.size(), out);
+            divide(out, in.size());
+            return true;
+        case whole::variance: {
+            double room = 0;
+            const array mean(reinterpret_cast<char*>(&room), in.type, {}, {});
+            (void)number(whole::mean, in, mean);
+            squared_deviations(in.type, in, in.size(), nullptr, mean, out);
+            divide(out, in.size());
+            return true;
+        }
+        case whole::norm: return norm(in, out);
+        case whole::exact_sum: exact_sum(in, out); return true;
+        default: exact_moment(moment_of(function), in, nullptr, 0, out); return true;
+        }
+    }
+    // The number of elements that are not zero if `out` is of int64, else whether one, or all of them, are not. A few elements
+    // often decide that.
+    [[nodiscard]] static bool nonzero(bool is_all, const array& in, const array& out) {
+        if (out.type == element::int64) {
+            count_nonzero(in, in.size(), nullptr, out);
+            return true;
+        }
+        const bool is_line = in.at.axes().size() == 1;
+        bool is_decided = false;
+        for (std::uint64_t first = 0, most = is_line ? 4096 : in.size(); first != in.size() && !is_decided;
+             most *= 16) {
+            const std::uint64_t count = std::min(most, in.size() - first);
+            std::int64_t number = 0;
+            count_nonzero(is_line ? part_of(in, first, count) : in, count, nullptr, place_of(number));
+            is_decided = is_all ? static_cast<std::uint64_t>(number) != count : number != 0;
+            first += count;
+        }
+        only<bool>(out) = is_decided != is_all;
+        return true;
+    }
+
+private:
+    // Elements of an array that one stride describes.
+    static array part_of(const array& line, std::uint64_t first, std::uint64_t count) {
+        const std::int64_t stride = line.at.axes()[0].stride;
+        return {line.data + static_cast<std::int64_t>(first) * stride,
+                line.type,
+                {static_cast<std::int64_t>(count)},
+                {stride}};
+    }
+    static void divide(const array& out, std::uint64_t number) {
+        if (out.type == element::float32) {
+            only<float>(out) /= static_cast<float>(number);
+        } else {
+            only<double>(out) /= static_cast<double>(number);
+        }
+    }
+    // As _euclidean() of warpfold/_norms.py. False where squares of float64 overflow or underflow.
+    [[nodiscard]] static bool norm(const array& in, const array& out) {
+        double squares = 0, zero = 0;
+        squared_deviations(element::float64, in, in.size(), nullptr, place_of(zero), place_of(squares));
+        if (in.type == element::float32) {
+            only<float>(out) = static_cast<float>(std::sqrt(squares));
+            return true;
+        }
+        only<double>(out) = std::sqrt(squares);
+        return squares > 0x1p-900 && squares < 0x1p1000;
+    }
+};
+
+// Arrays in host memory, in the sense of whole_functions: NumPy's, and also PyTorch's tensors, which results are then.
+class host_engine {
+public:
+    // `ndarray`, `empty`: numpy's; `dtypes`: NumPy's types in the order of `element`; `tensor`, `from_numpy`: PyTorch's, or None.
+    host_engine(nb::object ndarray, nb::object empty, nb::tuple dtypes, nb::object tensor, nb::object from_numpy)
+        : ndarray_(std::move(ndarray)),
+          empty_(std::move(empty)),
+          dtypes_(std::move(dtypes)),
+          tensor_(std::move(tensor)),
+          from_numpy_(std::move(from_numpy)) {}
+
+    // The caller's array keeps the elements alive.
+    [[nodiscard]] std::optional<array> read(nb::handle x) const {
+        if (x.type().is(ndarray_)) {
+            return array_of(x);
+        }
+        if (!x.type().is(tensor_)) {
+            return std::nullopt;
+        }
+        try {
+            return nb::cast<bool>(x.attr("is_cpu")) ? array_of(nb::object(x.attr("numpy")())) : std::nullopt;
+        } catch (const nb::python_error&) { // of another type, with a gradient
+            return std::nullopt;
+        }
+    }
+    [[nodiscard]] std::optional<array> read_all(nb::handle x) const { return read(x); }
+    [[nodiscard]] static bool has_one_axis(nb::handle /*unused*/, const array& in) { return in.shape.size() == 1; }
+    [[nodiscard]] std::pair<nb::object, array> make(const numbers& shape, element type, const array& /*unused*/) const {
+        return make(shape, type);
+    }
+    [[nodiscard]] std::pair<nb::object, array> make(const numbers& shape, element type) const {
+        nb::object made = empty_(tuple_of(shape), dtypes_[static_cast<std::size_t>(type)]);
+        std::optional<array> out = array_of(made);
+        return {std::move(made), std::move(out).value()};
+    }
+    static const array& elements(const array& one) { return one; }
+    static array& elements(array& one) { return one; }
+    // Results of no axes are NumPy's scalars.
+    [[nodiscard]] nb::object finished(const nb::object& made, bool has_no_axes) const {
+        return !tensor_.is_none() ? from_numpy_(made) : has_no_axes ? nb::object(made[nb::tuple()]) : made;
+    }
+    template <class Work>
+    static void run(const array& /*unused*/, const Work& work) {
+        const lock_released unlocked;
+        work(whole_calls{});
+    }
+
+private:
+    nb::object ndarray_, empty_;
+    nb::tuple dtypes_;
+    nb::object tensor_, from_numpy_;
+};
+
+} // namespace warpfold::python
