@@ -33,7 +33,6 @@ that it has: `exact_sum` beside `sum`, which rounds at each addition.
 # Of rows on the host that are behind by more than 10 %, by function.
 EXACT = "Exact sums, rounded once; the package's function rounds at each addition."
 HOST_REASONS = {
-    "any": "NumPy stops at the first element that is not zero.",
     "bincount": "A pass for the extremes first; the shape of the results follows from them.",
     "correlate_channels": "PyTorch has oneDNN's products of matrices; ours adds four results of each vector of samples.",
     "exact_dot": EXACT, "exact_mean": EXACT, "exact_norm": EXACT, "exact_sum": EXACT, "exact_var": EXACT,
