@@ -14,7 +14,7 @@
 #include "python/src/compiled_operation.hpp"
 #include "python/src/descriptions.hpp"
 #include "python/src/lock_released.hpp"
-#include "python/src/whole_arrays.hpp"
+#include "python/src/whole_arrays/whole_arrays.hpp"
 #include "warpfold/error.hpp"
 #include "warpfold/host/core/target.hpp"
 

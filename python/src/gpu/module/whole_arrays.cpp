@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "python/src/elements.hpp"
-#include "python/src/equal_edges.hpp"
-#include "python/src/filter_shape.hpp"
 #include "python/src/gpu/calls.hpp"
 #include "python/src/gpu/module/package.hpp"
 #include "python/src/gpu/module/page_locked.hpp"
-#include "python/src/whole_functions.hpp"
+#include "python/src/whole_arrays/equal_edges.hpp"
+#include "python/src/whole_arrays/filter_shape.hpp"
+#include "python/src/whole_arrays/whole_functions.hpp"
 #include "warpfold/convolve.hpp"
 
 namespace warpfold::python::on_gpu {

@@ -15,7 +15,7 @@
 #include "python/src/elements.hpp"
 #include "python/src/lock_released.hpp"
 #include "python/src/operations.hpp"
-#include "python/src/whole_functions.hpp"
+#include "python/src/whole_arrays/whole_functions.hpp"
 
 namespace warpfold::python {
 

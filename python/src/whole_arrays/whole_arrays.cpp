@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "python/src/whole_arrays.hpp"
+#include "python/src/whole_arrays/whole_arrays.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -17,12 +17,12 @@
 #include "python/src/calls.hpp"
 #include "python/src/compiled_operation.hpp"
 #include "python/src/elements.hpp"
-#include "python/src/equal_edges.hpp"
-#include "python/src/filter_shape.hpp"
-#include "python/src/host_engine.hpp"
 #include "python/src/lock_released.hpp"
 #include "python/src/operations.hpp"
-#include "python/src/whole_functions.hpp"
+#include "python/src/whole_arrays/equal_edges.hpp"
+#include "python/src/whole_arrays/filter_shape.hpp"
+#include "python/src/whole_arrays/host_engine.hpp"
+#include "python/src/whole_arrays/whole_functions.hpp"
 #include "warpfold/bins.hpp"
 
 namespace warpfold::python {
