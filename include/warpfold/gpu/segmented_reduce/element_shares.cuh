@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Segments cut across blocks: every block gets an equal share of the elements. It folds the piece of each segment in
-// its share, one piece after another, with all its threads; a short piece is folded by one warp.
+// its share, one piece after another, with all its threads; a short piece is folded by one warp, each of many short
+// segments by one thread.
 #pragma once
 
 #include <cstdint>

@@ -212,30 +212,11 @@ private:
             }
             const bool is_long = to - from > static_cast<int>(tile::lane_elements);
             if (!is_long && k < now.pieces) {
-                A value = Op::template identity<A>();
-                const T* at = x + from;
-#pragma unroll 1
-                for (int rest = to - from; rest > 0; rest -= static_cast<int>(tile::together), at += tile::together) {
-                    raw_value<T> some[tile::together];
-#pragma unroll
-                    for (unsigned i = 0; i < tile::together; ++i) {
-                        if (i == 0 || rest > static_cast<int>(i)) {
-                            some[i].put(at[i]);
-                        }
-                    }
-#pragma unroll
-                    for (unsigned i = 0; i < tile::together; ++i) {
-                        if (i == 0 || rest > static_cast<int>(i)) {
-                            value = op(value, value_of(some[i].element(), static_cast<unsigned>(at - x) + i));
-                        }
-                    }
-                }
-                deliver(k, value);
+                deliver(k, fold_every<1>(x, from, to, value_of));
             }
             for (unsigned rest = __ballot_sync(warp::all_lanes, is_long); rest != 0; rest &= rest - 1) {
                 const unsigned of = static_cast<unsigned>(__ffs(static_cast<int>(rest)) - 1);
-                const auto first = static_cast<unsigned>(warp::shuffle(from, of));
-                const A value = fold_by_warp(x, first, static_cast<unsigned>(warp::shuffle(to, of)), value_of);
+                const A value = fold_by_warp(x, warp::shuffle(from, of), warp::shuffle(to, of), value_of);
                 if (lane == of) {
                     deliver(k, value);
                 }
@@ -243,35 +224,43 @@ private:
         }
     }
 
+    // The fold of every Step-th element of the tile from `from` on, before `to`.
+    template <unsigned Step, class Value>
+    __device__ A fold_every(const T* x, int from, int to, const Value& value_of) const {
+        A value = Op::template identity<A>();
+        const T* at = x + from;
+#pragma unroll 1
+        for (int rest = to - from; rest > 0; rest -= static_cast<int>(tile::together * Step)) {
+            raw_value<T> some[tile::together];
+#pragma unroll
+            for (unsigned i = 0; i < tile::together; ++i) {
+                if (i == 0 || rest > static_cast<int>(i * Step)) {
+                    some[i].put(at[i * Step]);
+                }
+            }
+#pragma unroll
+            for (unsigned i = 0; i < tile::together; ++i) {
+                if (i == 0 || rest > static_cast<int>(i * Step)) {
+                    value = op(value, value_of(some[i].element(), static_cast<unsigned>(at - x) + i * Step));
+                }
+            }
+            at += tile::together * Step;
+        }
+        return value;
+    }
     // The fold of the tile's elements [from, to), in all lanes.
     template <class Value>
-    __device__ A fold_by_warp(const T* x, unsigned from, unsigned to, const Value& value_of) const {
-        const unsigned lane = threadIdx.x % warp::lanes;
+    __device__ A fold_by_warp(const T* x, int from, int to, const Value& value_of) const {
+        constexpr int lanes = warp::lanes;
+        const int lane = static_cast<int>(threadIdx.x) % lanes;
         A value = Op::template identity<A>();
         if constexpr (is_commutative_v<Op>) {
-#pragma unroll 1
-            for (unsigned k = from + lane; k < to; k += tile::together * warp::lanes) {
-                raw_value<T> some[tile::together];
-#pragma unroll
-                for (unsigned i = 0; i < tile::together; ++i) {
-                    if (k + i * warp::lanes < to) {
-                        some[i].put(x[k + i * warp::lanes]);
-                    }
-                }
-#pragma unroll
-                for (unsigned i = 0; i < tile::together; ++i) {
-                    if (k + i * warp::lanes < to) {
-                        value = op(value, value_of(some[i].element(), k + i * warp::lanes));
-                    }
-                }
-            }
+            value = fold_every<warp::lanes>(x, from + lane, to, value_of);
         } else {
             // Consecutive elements, an odd number of them, so that no two lanes read the same bank.
-            const unsigned each = (to - from + warp::lanes - 1) / warp::lanes | 1;
-            const unsigned begin = min(from + lane * each, to), behind = min(begin + each, to);
-            for (unsigned k = begin; k < behind; ++k) {
-                value = op(value, value_of(x[k], k));
-            }
+            const int each = (to - from + lanes - 1) / lanes | 1;
+            const int begin = min(from + lane * each, to);
+            value = fold_every<1>(x, begin, min(begin + each, to), value_of);
         }
         return warp::shuffle(warp::reduce(value, op), 0);
     }

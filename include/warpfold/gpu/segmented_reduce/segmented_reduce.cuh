@@ -10,6 +10,7 @@
 //  merge_path_kernel          everything else                                                   this file
 //
 // merge_path_kernel divides elements and ends of segments evenly among the warps of the grid, so lengths do not matter.
+// Where segments are short, the lanes of a block fold one each (lane_tiles.cuh).
 // A block joins the open segments of its warps and publishes what it leaves open; the block in which that segment ends
 // collects it. The order depends on the offsets and the device only.
 #pragma once
