@@ -69,10 +69,14 @@ def whole_arrays_of(x: Any) -> list[Any]:
     return [known[kind] for known in (whole_on_gpu, whole_on_host) if kind in known]
 
 
-def on_host_in_one_call(function: str, x: Any, *others: Any) -> Any:
-    """What a function of WholeArrays gives for `x`, an array of NumPy's or PyTorch's in host memory; None if it does not apply."""
-    whole = whole_on_host.get(type(x))
-    return None if whole is None else getattr(whole, function)(x, *others)
+def in_one_call(function: str, x: Any, *others: Any) -> Any:
+    """What a function of WholeArrays gives for `x`, an array of NumPy's or of a package's that was there before; None if it does not
+    apply."""
+    for whole in whole_arrays_of(x):
+        found = getattr(whole, function)(x, *others)
+        if found is not None:
+            return found
+    return None
 
 
 @functools.cache

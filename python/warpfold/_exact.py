@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, axes_last, axes_of, one_axis
-from ._calls import call_of, of_whole_arrays, on_host_in_one_call
+from ._calls import call_of, of_whole_arrays, in_one_call
 from ._complex import Complex, is_complex
 from ._docstrings import documented_as
 from ._reductions import Axis, _kept, _shape
@@ -126,7 +126,7 @@ def exact_vdot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
 
 
 def _dot(name: str, a: Any, b: Any, axis: int, out: Any) -> Any:
-    found = on_host_in_one_call("exact_dot", a, b) if out is None and type(axis) is int and axis == -1 else None
+    found = in_one_call("exact_dot", a, b) if out is None and type(axis) is int and axis == -1 else None
     if found is not None:
         return found
     if is_complex(a) or is_complex(b):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._arrays import TYPES, Array, NumPyArray
 from ._bins import MOST_BINS, _comparable, _is_of_numbers, _weights
-from ._calls import ADD, MULTIPLY, Call, call_of, on_host_in_one_call, type_named, whole_arrays_of, whole_on_gpu
+from ._calls import ADD, MULTIPLY, Call, call_of, type_named, whole_arrays_of, whole_on_gpu, whole_on_host
 from ._docstrings import documented_as
 from ._reductions import _extremes
 
@@ -159,7 +159,8 @@ def _grid_in_one_call(columns: Sequence[Any], bins: Any, range: Any, density: bo
     """The same, of bins of equal width between the extremes: an array of each coordinate on the host. None if it does not apply."""
     if range is not None or weights is not None or density or type(bins) is not int or not 0 < bins <= MOST_BINS:
         return None
-    return on_host_in_one_call("grid", columns[0], bins, tuple(columns[1:]))
+    whole = whole_on_host.get(type(columns[0]))
+    return None if whole is None else whole.grid(columns[0], bins, tuple(columns[1:]))
 
 
 def _shapes_agree(name: str, arrays: Sequence[Array]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._arrays import Array, NumPyArray, axes_last, check_choice, fold_type, one_axis, read_scalar
-from ._calls import Call, call_of, of_whole_arrays, on_host_in_one_call
+from ._calls import Call, call_of, of_whole_arrays, in_one_call
 from ._docstrings import documented_as
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, PRODUCT, SUM, _is_direct, result_type
 
@@ -138,7 +138,7 @@ def scan(a: Any, op: str = "sum", axis: int | None = None, dtype: Any = None, ou
     if dtype is not None and number in (MINIMUM, MAXIMUM):
         raise TypeError(f"scan: extremes have the type of a, and dtype is {np.dtype(dtype)}")
     if axis is dtype is out is initial is segments is None:
-        found = on_host_in_one_call("scan", a, number, bool(reverse), bool(exclusive))
+        found = in_one_call("scan", a, number, bool(reverse), bool(exclusive))
         if found is not None:
             return found
     return _scan("scan", number, a, axis, dtype, out, _Extras(reverse, exclusive, initial, segments))

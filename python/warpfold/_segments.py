@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, fold_type, read
-from ._calls import Call, call_of, on_host_in_one_call
+from ._calls import Call, call_of, in_one_call
 from ._docstrings import documented_as
 from ._devices import is_on_device
 from ._reductions import MAXIMUM, MINIMUM, PRODUCT, SUM, _sum_type
@@ -33,7 +33,7 @@ def _offsets(call: Call, offsets: Any) -> Array:
 
 
 def _segment(name: str, op: int, a: Any, offsets: Any, out: Any) -> Any:
-    found = on_host_in_one_call("segments", a, op, offsets) if out is None else None
+    found = in_one_call("segments", a, op, offsets) if out is None else None
     if found is not None:
         return found
     with call_of(name, a) as call:

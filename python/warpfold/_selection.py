@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, check_choice, fold_type
-from ._calls import ADD, Call, call_of, on_host_in_one_call
+from ._calls import ADD, Call, call_of, in_one_call
 from ._docstrings import documented_as
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, SUM, _count, _sum_type, condition
 
@@ -56,7 +56,7 @@ def select(a: Any, where: Any) -> Any:
     TypeError, ValueError
         For another type, and for a condition of another shape.
     """
-    found = on_host_in_one_call("select", a, where, False)
+    found = in_one_call("select", a, where, False)
     if found is not None:
         return found
     with call_of("select", a) as call:
@@ -82,7 +82,7 @@ def partition_by(a: Any, where: Any) -> tuple[Any, Any]:
     tuple of two arrays
         Of one axis, and of the type of `a`.
     """
-    found: tuple[Any, Any] | None = on_host_in_one_call("select", a, where, True)
+    found: tuple[Any, Any] | None = in_one_call("select", a, where, True)
     if found is not None:
         return found
     with call_of("partition_by", a) as call:
@@ -129,7 +129,7 @@ def run_length_encode(a: Any) -> tuple[Any, Any]:
     TypeError
         For another type.
     """
-    found: tuple[Any, Any] | None = on_host_in_one_call("runs", a, True)
+    found: tuple[Any, Any] | None = in_one_call("runs", a, True)
     if found is not None:
         return found
     with call_of("run_length_encode", a) as call:
@@ -160,7 +160,7 @@ def unique_consecutive(a: Any, return_inverse: bool = False, return_counts: bool
     TypeError
         For another type.
     """
-    found = on_host_in_one_call("runs", a, bool(return_counts)) if not return_inverse else None
+    found = in_one_call("runs", a, bool(return_counts)) if not return_inverse else None
     if found is not None:
         return found
     with call_of("unique_consecutive", a) as call:

@@ -54,7 +54,7 @@ struct along_axis_policy {
     std::uint64_t scanned_alone_max_rows = 16;
     std::uint64_t scanned_alone_min_bytes = std::uint64_t{16} << 20;
 
-    std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20; // more in rows of up to 16 elements: folded by lanes
+    std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20; // more in rows below 2 KiB: folded from shared memory
 
     // Defaults of an architecture: measured on an H200 (docs/decisions/0089-few-results.md), derived for others.
     static constexpr along_axis_policy of(unsigned compute_capability) {

@@ -53,8 +53,8 @@ struct segmented_reduce_policy {
     static constexpr unsigned most_few_segments = 32768;
 
     unsigned few_max_segments = 16384; // for the kernel for few segments, 32,768 at most
-    // Segments of one length: short ones are folded by single threads where all of them have more bytes than this. Others
-    // are a team's each where all have no more bytes than this, or one has at least so many.
+    // Segments of one length: those below 2 KiB are copied to shared memory first where all of them have more bytes than
+    // this. Others are a team's each where all have no more bytes than this, or one has at least so many.
     std::uint64_t short_teams_max_bytes = std::uint64_t{1} << 20;
     std::uint64_t teams_max_bytes = std::uint64_t{1} << 28;
     std::uint64_t team_segment_min_bytes = 1024;

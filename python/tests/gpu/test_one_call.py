@@ -164,6 +164,65 @@ def test_counts_of_values(request, package, dtype, in_one_call):
     assert outcome(wf.bincount, kind(np.array([1.0]))) is TypeError
 
 
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+@pytest.mark.parametrize("dtype", NAMES)
+def test_elements_that_are_selected(request, package, dtype, in_one_call):
+    kind, rng = request.getfixturevalue(package), np.random.default_rng(8)
+    wf.sum(kind(np.ones(3)), keepdims=True)
+    for shape in ((1,), (1000,), (13, 31)):
+        numbers = rng.integers(0, 2 if dtype == "bool" else 4, shape).astype(dtype)
+        for share in (0, 0.1, 0.6, 1):
+            where = rng.random(shape) < share
+            assert_same(values(in_one_call(wf.select, kind(numbers), kind(where))), numbers[where])
+        line = numbers.ravel()
+        ends = np.flatnonzero(np.append(line[1:] != line[:-1], True))
+        firsts, lengths = line[ends], np.diff(ends, prepend=-1)
+        assert_same(values(in_one_call(wf.unique_consecutive, kind(numbers))), firsts)
+        for ours in in_one_call(wf.run_length_encode, kind(numbers)), in_one_call(lambda x: wf.unique_consecutive(x, return_counts=True), kind(numbers)):
+            assert isinstance(ours[0], kind)
+            assert_same(values(ours[0]), firsts)
+            assert_same(values(ours[1]), lengths)
+    assert_same(values(wf.select(kind(numbers).view(lambda x: x[::2]), kind(where).view(lambda x: x[::2]))), numbers[::2][where[::2]])
+    assert_same(values(wf.select(kind(numbers), where)), numbers[where])
+    assert outcome(wf.select, kind(numbers), kind(where[:, :3])) is ValueError
+
+
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+@pytest.mark.parametrize("dtype", NAMES)
+def test_segments_and_scans_from_the_end(request, package, dtype, in_one_call):
+    kind, rng = request.getfixturevalue(package), np.random.default_rng(9)
+    wf.sum(kind(np.ones(3)), keepdims=True)
+    for n in (1, 7, 3000):
+        numbers, offsets = rng.integers(0, 2, n).astype(dtype), np.sort(rng.integers(0, n + 1, 1 + n // 3))
+        for name in ("segment_sum", "segment_max", "segment_min", "segment_prod"):
+            call = getattr(wf, name)
+            ours = in_one_call(call, kind(numbers), kind(offsets))
+            assert isinstance(ours, kind)
+            assert_same(values(ours), values(of_python(call, kind(numbers), kind(offsets))))
+            assert_same(values(call(kind(numbers), offsets)), values(ours))
+        for op in ("sum", "prod", "min", "max"):
+            def scanned(x, op=op):
+                return wf.scan(x, op, reverse=True)
+
+            assert_same(values(in_one_call(scanned, kind(numbers))), values(of_python(scanned, kind(numbers))))
+    assert outcome(wf.segment_sum, kind(numbers), kind(offsets.astype(np.float64))) is TypeError
+    assert outcome(wf.segment_sum, kind(numbers.reshape(2, -1)), kind(offsets)) is ValueError
+
+
+@pytest.mark.parametrize("package", ["torch", "cupy"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exact_products(request, package, dtype, in_one_call):
+    kind, rng = request.getfixturevalue(package), np.random.default_rng(10)
+    wf.sum(kind(np.ones(3)), keepdims=True)
+    for shape in ((1,), (1000,), (3, 50)):
+        a, b = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
+        for call in wf.exact_dot, wf.exact_vdot:
+            ours = in_one_call(call, kind(a), kind(b))
+            assert_same(values(ours), values(of_python(call, kind(a), kind(b))))
+        assert_same(values(wf.exact_dot(kind(a), b)), values(ours))
+    assert outcome(wf.exact_dot, kind(a), kind(b[:, :-1])) is ValueError
+
+
 @pytest.mark.parametrize("is_tensor", [False, True])
 @pytest.mark.parametrize("call", [
     lambda x, v: wf.convolve(x, v, "same"), lambda x, v: wf.correlate(v, x, "full"),

@@ -2,8 +2,8 @@
 // Reductions along axes on a GPU. The kernels, and when they are chosen:
 //
 //  kernel                 plan                                                              file
-//  short_segments_kernel  contiguous rows of up to 16 elements of 4 or 8 bytes without      ../segmented_reduce/
-//                         gaps, more than 1 MiB in all, and results without gaps            short_segments.cuh
+//  short_segments_kernel  contiguous rows below 2 KiB without gaps, more than 1 MiB in      ../segmented_reduce/
+//                         all, and results without gaps                                     short_segments.cuh
 //  fold_rows_kernel       the innermost reduced dimension is contiguous, its rows have 32   fold_rows.cuh
 //                         bytes and more, the operation commutes
 //  fold_lanes_kernel      everything else; vectors of columns if the innermost kept         fold_lanes.cuh
@@ -208,7 +208,7 @@ private:
         const call_device scope;
         const policy_type policy = policy_of<tuning::along_axis_policy<>>(on);
         const std::uint64_t blocks = multiprocessors() * policy.blocks_per_multiprocessor;
-        if constexpr (short_segments<const T*>::possible) {
+        if constexpr (short_segments<T>::possible) {
             if (is_short(policy, plan, sizeof(T))) {
                 return launch_short<A>(on, in, plan, out, map, op, result);
             }
@@ -267,25 +267,18 @@ private:
     static bool is_short(const policy_type& policy, const axis_plan& plan, std::size_t bytes) {
         const plan_dimension &kept = plan.kept.at[0], &row = plan.reduced.at[0];
         return plan.kept.count == 1 && plan.reduced.count == 1 && row.in == 1 &&
-               row.extent <= short_segments<const int*>::longest && kept.in == static_cast<std::int64_t>(row.extent) &&
+               are_short_segments(row.extent * bytes) && kept.in == static_cast<std::int64_t>(row.extent) &&
                kept.role == 1 && kept.extent * row.extent * bytes > policy.short_rows_max_bytes;
     }
     template <class A, class T, class R, class Map, class Op, class Result>
     static void launch_short(const On& on, const T* in, const axis_plan& plan, R* out, const Map& map, const Op& op,
                              const Result& result) {
-        using shape = short_segments<const T*>;
         const plan_dimension& row = plan.reduced.at[0];
         const map_in_row<Map> of_row{map, index_divisor(row.extent),
                                      static_cast<std::uint64_t>(plan.reduced.role_begin),
                                      static_cast<std::uint64_t>(row.role)};
-        constexpr auto kernel = &short_segments_kernel<A, const T*, map_in_row<Map>, Op, Result, R*>;
-        const std::uint64_t of_block = shape::items / row.extent * shape::threads; // results
-        const std::uint64_t most =
-            std::uint64_t{device_attribute<cudaDevAttrMultiProcessorCount>()} * shape::blocks_per_multiprocessor;
-        pdl_launch(properties_of<kernel>(), kernel,
-                   static_cast<unsigned>(std::min(most, rounded_quotient(plan.kept.size, of_block))), shape::threads, 0,
-                   on.stream, in + plan.kept.in_begin + plan.reduced.in_begin, static_cast<unsigned>(row.extent),
-                   plan.kept.size, of_row, op, result, out + plan.kept.role_begin);
+        launch_short_segments<A>(on, in + plan.kept.in_begin + plan.reduced.in_begin, row.extent, plan.kept.size,
+                                 of_row, op, result, out + plan.kept.role_begin);
     }
     template <bool Few, class A, class T, class R, class Map, class Op, class Result>
     static void launch_rows(const On& on, const T* in, const axis_plan& plan, const rows_shape& shape, R* out,

@@ -31,7 +31,6 @@ struct lane_tile {
     static constexpr unsigned ends = each * warp::lanes;                            // of segments, at most
     static constexpr unsigned size = ends * 15 / 4;                                 // elements, at most
     static constexpr unsigned lane_elements = 32; // of a segment, at most; a warp folds a longer one
-    static constexpr unsigned together = 4;       // elements that a lane reads before it folds them
 };
 
 // Shared memory of a block.
@@ -212,7 +211,7 @@ private:
             }
             const bool is_long = to - from > static_cast<int>(tile::lane_elements);
             if (!is_long && k < now.pieces) {
-                deliver(k, fold_every<1>(x, from, to, value_of));
+                deliver(k, fold_staged<A>(x, from, to, 1, op, value_of));
             }
             for (unsigned rest = __ballot_sync(warp::all_lanes, is_long); rest != 0; rest &= rest - 1) {
                 const unsigned of = static_cast<unsigned>(__ffs(static_cast<int>(rest)) - 1);
@@ -224,30 +223,6 @@ private:
         }
     }
 
-    // The fold of every Step-th element of the tile from `from` on, before `to`.
-    template <unsigned Step, class Value>
-    __device__ A fold_every(const T* x, int from, int to, const Value& value_of) const {
-        A value = Op::template identity<A>();
-        const T* at = x + from;
-#pragma unroll 1
-        for (int rest = to - from; rest > 0; rest -= static_cast<int>(tile::together * Step)) {
-            raw_value<T> some[tile::together];
-#pragma unroll
-            for (unsigned i = 0; i < tile::together; ++i) {
-                if (i == 0 || rest > static_cast<int>(i * Step)) {
-                    some[i].put(at[i * Step]);
-                }
-            }
-#pragma unroll
-            for (unsigned i = 0; i < tile::together; ++i) {
-                if (i == 0 || rest > static_cast<int>(i * Step)) {
-                    value = op(value, value_of(some[i].element(), static_cast<unsigned>(at - x) + i * Step));
-                }
-            }
-            at += tile::together * Step;
-        }
-        return value;
-    }
     // The fold of the tile's elements [from, to), in all lanes.
     template <class Value>
     __device__ A fold_by_warp(const T* x, int from, int to, const Value& value_of) const {
@@ -255,12 +230,12 @@ private:
         const int lane = static_cast<int>(threadIdx.x) % lanes;
         A value = Op::template identity<A>();
         if constexpr (is_commutative_v<Op>) {
-            value = fold_every<warp::lanes>(x, from + lane, to, value_of);
+            value = fold_staged<A>(x, from + lane, to, lanes, op, value_of);
         } else {
             // Consecutive elements, an odd number of them, so that no two lanes read the same bank.
             const int each = (to - from + lanes - 1) / lanes | 1;
             const int begin = min(from + lane * each, to);
-            value = fold_every<1>(x, begin, min(begin + each, to), value_of);
+            value = fold_staged<A>(x, begin, min(begin + each, to), 1, op, value_of);
         }
         return warp::shuffle(warp::reduce(value, op), 0);
     }

@@ -3,7 +3,7 @@
 //
 //  kernel                     segments                                                          file
 //  unit_segments_kernel       of length 1 (equal_segments{1})                                   short_segments.cuh
-//  short_segments_kernel      one length up to 16 elements of 4 or 8 bytes, many of them        short_segments.cuh
+//  short_segments_kernel      one length below 2 KiB, many of them                              short_segments.cuh
 //  team_per_segment_kernel    one length; a team of lanes folds each                            teams.cuh
 //  block_per_segment_kernel   one length, long: a block folds each                              teams.cuh
 //  few_segments_kernel        up to 16,384, operation commutes, values up to 32 bytes           few_segments.cuh
@@ -205,10 +205,10 @@ struct segmented_engine<On> {
             if (offsets.length == 1) {
                 return launch_unit<A>(on, in, segments, multiprocessors, map, op, result, out);
             }
-            if constexpr (short_segments<In>::possible) {
-                if (offsets.length != 0 && offsets.length <= short_segments<In>::longest &&
-                    offsets.length * segments * sizeof(element_t<In>) > policy.short_teams_max_bytes) {
-                    return launch_short<A>(on, in, offsets.length, segments, multiprocessors, map, op, result, out);
+            if constexpr (std::is_pointer_v<In> && short_segments<element_t<In>>::possible) {
+                const std::uint64_t bytes = offsets.length * sizeof(element_t<In>);
+                if (are_short_segments(bytes) && bytes * segments > policy.short_teams_max_bytes) {
+                    return launch_short_segments<A>(on, in, offsets.length, segments, map, op, result, out);
                 }
             }
             if (offsets.length == 0 || (is_commutative_v<Op> &&
@@ -252,18 +252,6 @@ private:
                    &unit_segments_kernel<A, In, Map, Op, Result, Out>,
                    static_cast<unsigned>((segments + of_block - 1) / of_block), threads, 0, on.stream, in, segments,
                    map, op, result, out);
-    }
-    template <class A, class In, class Map, class Op, class Result, class Out>
-    static void launch_short(const On& on, const In& in, std::uint64_t length, std::uint64_t segments,
-                             unsigned multiprocessors, const Map& map, const Op& op, const Result& result,
-                             const Out& out) {
-        using shape = short_segments<In>;
-        const std::uint64_t most = multiprocessors * std::uint64_t{shape::blocks_per_multiprocessor};
-        const std::uint64_t of_block = shape::items / length * shape::threads; // segments of a block
-        const auto blocks = static_cast<unsigned>(std::min(most, (segments + of_block - 1) / of_block));
-        pdl_launch(properties_of<&short_segments_kernel<A, In, Map, Op, Result, Out>>(),
-                   &short_segments_kernel<A, In, Map, Op, Result, Out>, blocks, shape::threads, 0, on.stream, in,
-                   static_cast<unsigned>(length), segments, map, op, result, out);
     }
     // True if each segment of one length suits a team: there are enough for all threads, or none is long.
     template <class T>

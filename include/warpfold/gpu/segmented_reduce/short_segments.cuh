@@ -1,105 +1,168 @@
 // SPDX-License-Identifier: MIT
-// Segments of one short length. A warp reads whole segments, up to 512 elements, into shared memory, and each lane
-// folds its own segments there, in order. Segments of one element need no shared memory.
+// Segments of one short length. A warp copies consecutive segments to shared memory, up to 4 KiB, and teams of its lanes
+// fold them there. Several warps of a scheduler are at different steps, so that copies are in flight while others fold.
+// Segments of one element need no shared memory.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/gpu/core/async_copy.cuh"
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/core/vector_load.cuh"
+#include "warpfold/gpu/segmented_reduce/staged_part.cuh"
+#include "warpfold/gpu/segmented_reduce/teams.cuh"
 #include "warpfold/gpu/segmented_reduce/warp_tile.cuh"
 
 namespace warpfold::detail {
 
-template <class In>
-struct short_segments {
-    using T = element_t<In>;
-
-    static constexpr bool possible = std::is_pointer_v<In> && (sizeof(T) == 4 || sizeof(T) == 8);
-    static constexpr std::uint64_t longest = 16;
-    static constexpr unsigned threads = 256;
-    static constexpr unsigned blocks_per_multiprocessor = 4;
-    static constexpr unsigned width = 16 / sizeof(T);
-    static constexpr unsigned items = 16; // of a lane
-    static constexpr unsigned groups = items / width;
-    static constexpr unsigned line = 128 / sizeof(T); // elements, followed by one unused place
-    static constexpr unsigned places = warp::lanes * items + warp::lanes * items / line;
-
-    __device__ static unsigned place(unsigned k) { return k + k / line; }
+// How a warp folds them. A unit is what a lane reads from shared memory at once.
+struct short_segments_shape {
+    unsigned length;     // elements
+    unsigned unit_bytes; // 16, 4, or those of an element
+    unsigned units;      // of a segment
+    unsigned log_team;   // lanes that fold a segment
+    unsigned of_warp;    // segments
 };
 
-template <class A, class In, class Map, class Op, class Result, class Out>
-__global__ void __launch_bounds__(short_segments<In>::threads, short_segments<In>::blocks_per_multiprocessor)
-    short_segments_kernel(In in, unsigned length, std::uint64_t segments, Map map, Op op, Result result, Out out) {
-    using T = element_t<In>;
-    using shape = short_segments<In>;
-    constexpr unsigned warps = shape::threads / warp::lanes;
-    __shared__ alignas(16) raw_value<T> all[warps][shape::places];
+template <class T>
+struct short_segments {
+    static constexpr bool possible = fits_vectors_v<T>;
+    static constexpr unsigned threads = 128;
+    static constexpr unsigned most_bytes = 4096; // of a warp
+
+    // All of them have `all_bytes` bytes, and one has no more than a warp.
+    static short_segments_shape shape_of(const T* in, std::uint64_t length, std::uint64_t all_bytes) {
+        constexpr unsigned few_bytes = most_bytes / 2; // of a warp, where there are few: more multiprocessors get some
+        constexpr std::uint64_t many_bytes = std::uint64_t{1} << 26;
+        const auto bytes = static_cast<unsigned>(length * sizeof(T));
+        const std::uintptr_t alignment = reinterpret_cast<std::uintptr_t>(in) | bytes;
+        const unsigned unit =
+            alignment % 16 == 0 ? 16 : (sizeof(T) < 4 && alignment % 4 == 0 ? 4 : static_cast<unsigned>(sizeof(T)));
+        const unsigned units = bytes / unit;
+        const auto shape_in = [&](unsigned room) {
+            // More lanes fold a segment if others had none, or if too many lanes that read together read the same bank:
+            // of eight that read 16 bytes two may, else four of all.
+            const auto needs_more = [&](unsigned log_team) {
+                return room / bytes << log_team < warp::lanes ||
+                       (unit == 16 ? log_team < 2 && units % (4u << log_team) == 0 : bytes % (32u << log_team) == 0);
+            };
+            unsigned log_team = 0;
+            while (log_team < 5 && needs_more(log_team)) {
+                ++log_team;
+            }
+            const unsigned teams = warp::lanes >> log_team;
+            return short_segments_shape{static_cast<unsigned>(length), unit, units, log_team,
+                                        room / bytes / teams * teams};
+        };
+        if (all_bytes <= many_bytes && bytes <= few_bytes) {
+            const short_segments_shape shape = shape_in(few_bytes);
+            if (shape.of_warp * bytes > few_bytes / 4 * 3) {
+                return shape;
+            }
+        }
+        return shape_in(most_bytes);
+    }
+};
+
+// The fold of every `step`-th word of a segment from `begin` on, before `end`; a word has several elements.
+// value(element, its index in the segment)
+template <class Word, class A, class T, class Op, class Value>
+__device__ A fold_words(const T* segment, unsigned begin, unsigned end, unsigned step, const Op& op,
+                        const Value& value) {
+    constexpr unsigned width = sizeof(Word) / sizeof(T);
+    A mine = Op::template identity<A>();
+#pragma unroll 4
+    for (unsigned k = begin; k < end; k += step) {
+        const Word word = reinterpret_cast<const Word*>(segment)[k];
+        T x[width];
+        std::memcpy(x, &word, sizeof(word));
+        const auto at = [&](unsigned j) { return value(x[j], k * width + j); };
+        if constexpr (width % 4 == 0) {
+#pragma unroll
+            for (unsigned j = 0; j < width; j += 4) {
+                mine = op(mine, op(op(at(j), at(j + 1)), op(at(j + 2), at(j + 3))));
+            }
+        } else {
+#pragma unroll
+            for (unsigned j = 0; j < width; ++j) {
+                mine = op(mine, at(j));
+            }
+        }
+    }
+    return mine;
+}
+
+template <class A, class T, class Map, class Op, class Result, class Out>
+__global__ void __launch_bounds__(short_segments<T>::threads)
+    short_segments_kernel(const T* in, short_segments_shape shape, std::uint64_t segments, Map map, Op op,
+                          Result result, Out out) {
+    using all = short_segments<T>;
+    constexpr unsigned warps = all::threads / warp::lanes;
+    __shared__ staged_part<T, all::most_bytes / sizeof(T)> parts[warps];
     check_operation<Op, A>();
 
     pdl_trigger();
     pdl_wait();
-    raw_value<T>* const shared = all[threadIdx.x / warp::lanes];
-    const unsigned lane = threadIdx.x % warp::lanes;
-    const unsigned rounds = shape::items / length;
-    const unsigned together = rounds * warp::lanes; // segments of a warp
-    const unsigned elements = together * length;
-    const std::uint64_t stride = std::uint64_t{gridDim.x} * warps * together;
-    const bool aligned = reinterpret_cast<std::uintptr_t>(in) % 16 == 0;
-    const auto is_whole = [&](std::uint64_t from) { return aligned && from < segments && segments - from >= together; };
-
-    std::uint64_t first = (std::uint64_t{blockIdx.x} * warps + threadIdx.x / warp::lanes) * together;
-    uint4 next[shape::groups];
-    const auto load = [&](std::uint64_t from) {
-        const uint4* const vectors = reinterpret_cast<const uint4*>(in + from * length);
-#pragma unroll
-        for (unsigned g = 0; g < shape::groups; ++g) {
-            if ((g * warp::lanes + lane) * shape::width < elements) {
-                next[g] = load_vector<cache_hint::stream>(vectors + g * warp::lanes + lane);
-            }
-        }
-    };
-    if (is_whole(first)) {
-        load(first);
+    const unsigned warp = threadIdx.x / warp::lanes, lane = threadIdx.x % warp::lanes;
+    const std::uint64_t first = (std::uint64_t{blockIdx.x} * warps + warp) * shape.of_warp; // segment
+    if (first >= segments) {
+        return;
     }
-    for (; first < segments; first += stride) {
-        const auto here = static_cast<unsigned>(min(segments - first, std::uint64_t{together}));
-        if (is_whole(first)) {
-#pragma unroll
-            for (unsigned g = 0; g < shape::groups; ++g) {
-                const unsigned k = (g * warp::lanes + lane) * shape::width;
-                if (k < elements) {
-#pragma unroll
-                    for (unsigned j = 0; j < shape::width; ++j) {
-                        shared[shape::place(k + j)].put(element_of<T>(next[g], j));
-                    }
-                }
-            }
-        } else {
-#pragma unroll 4
-            for (unsigned k = lane; k < here * length; k += warp::lanes) {
-                shared[shape::place(k)].put(in[first * length + k]);
+    const auto here = static_cast<unsigned>(min(segments - first, std::uint64_t{shape.of_warp}));
+    const T* const begin = in + first * shape.length;
+    parts[warp].copy({in, in + segments * shape.length}, begin, here * shape.length, lane, warp::lanes);
+    wait_all_copies();
+    __syncwarp();
+
+    const unsigned team = 1u << shape.log_team, thread = lane & (team - 1), own = lane >> shape.log_team;
+    unsigned unit = thread, end = shape.units, step = team;
+    if constexpr (!is_commutative_v<Op>) {
+        const unsigned each = (shape.units + team - 1) >> shape.log_team;
+        unit = min(thread * each, shape.units);
+        end = min(unit + each, shape.units);
+        step = 1;
+    }
+    for (unsigned s = own; s - own < here; s += warp::lanes >> shape.log_team) {
+        A mine = Op::template identity<A>();
+        if (s < here) {
+            const T* const segment = parts[warp].at(begin) + s * shape.length;
+            const std::uint64_t index = (first + s) * shape.length;
+            const auto value = [&](const T& x, unsigned k) {
+                return static_cast<A>(detail::mapped(map, x, index + k));
+            };
+            if (shape.unit_bytes == 16) {
+                mine = fold_words<uint4, A>(segment, unit, end, step, op, value);
+            } else if (shape.unit_bytes == sizeof(T)) {
+                mine = fold_staged<A>(segment, static_cast<int>(unit), static_cast<int>(end), static_cast<int>(step),
+                                      op, value);
+            } else if constexpr (sizeof(T) < 4) {
+                mine = fold_words<unsigned, A>(segment, unit, end, step, op, value);
             }
         }
-        if (is_whole(first + stride)) {
-            load(first + stride);
-        }
-        __syncwarp();
-        for (unsigned s = lane; s < here; s += warp::lanes) {
-            A mine = Op::template identity<A>();
-#pragma unroll 4
-            for (unsigned j = 0; j < length; ++j) {
-                const unsigned k = s * length + j;
-                mine = op(mine,
-                          static_cast<A>(detail::mapped(map, shared[shape::place(k)].element(), first * length + k)));
-            }
+        mine = reduce_team(mine, op, team);
+        if (thread == 0 && s < here) {
             out[first + s] = result(mine);
         }
-        __syncwarp();
     }
+}
+
+// True if segments of so many bytes suit that kernel, provided that there are many. Warps read 1 KiB as fast without shared
+// memory.
+constexpr bool are_short_segments(std::uint64_t bytes) { return bytes != 0 && bytes < 2048 && bytes != 1024; }
+
+template <class A, class On, class T, class Map, class Op, class Result, class Out>
+void launch_short_segments(const On& on, const T* in, std::uint64_t length, std::uint64_t segments, const Map& map,
+                           const Op& op, const Result& result, const Out& out) {
+    using all = short_segments<T>;
+    const short_segments_shape shape = all::shape_of(in, length, length * segments * sizeof(T));
+    const std::uint64_t of_block = std::uint64_t{shape.of_warp} * (all::threads / warp::lanes);
+    constexpr auto kernel = &short_segments_kernel<A, T, Map, Op, Result, Out>;
+    pdl_launch(properties_of<kernel>(), kernel, static_cast<unsigned>((segments + of_block - 1) / of_block),
+               all::threads, 0, on.stream, in, shape, segments, map, op, result, out);
 }
 
 // Segments of one element: a transform. On an H100 the fastest copy has blocks of 1,024 threads that each read and

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "warpfold/gpu/core/async_copy.cuh"
+#include "warpfold/gpu/segmented_reduce/warp_tile.cuh"
 
 namespace warpfold::detail {
 
@@ -34,23 +35,58 @@ struct staged_part {
     __device__ void copy(const staged_array<T>& array, const T* first, unsigned count, unsigned thread,
                          unsigned threads) {
         const auto address = [](const T* element) { return reinterpret_cast<std::uintptr_t>(element); };
+        const auto is_inside = [&](std::uintptr_t from, std::uintptr_t bytes) {
+            return from >= address(array.begin) && from + bytes <= address(array.end);
+        };
         const auto lead = static_cast<unsigned>(address(first) % granule);
-        const unsigned bytes = lead + count * static_cast<unsigned>(sizeof(T));
+        const unsigned bytes = (lead + count * static_cast<unsigned>(sizeof(T)) + granule - 1) / granule * granule;
         const std::uintptr_t from = address(first) - lead;
-        if (from >= address(array.begin) && from + (bytes + granule - 1) / granule * granule <= address(array.end)) {
+        const bool all_inside = is_inside(from, bytes);
 #pragma unroll 1
-            for (unsigned k = thread * granule; k < bytes; k += threads * granule) {
+        for (unsigned k = thread * granule; k < bytes; k += threads * granule) {
+            if (all_inside || is_inside(from + k, granule)) {
                 copy_async<granule, copy_cache::l2>(item + k, reinterpret_cast<const void*>(from + k));
             }
-        } else { // one by one where a granule is not in the array as a whole
-#pragma unroll 1
-            for (unsigned k = thread; k < count; k += threads) {
-                if (first + k >= array.begin && first + k < array.end) {
-                    at(first)[k] = first[k];
+        }
+        if (!all_inside) { // elements of the first and of the last granule, where the array does not hold all of it
+            constexpr unsigned edge = (granule + sizeof(T) - 1) / sizeof(T);
+            for (unsigned k = thread; k < 2 * edge; k += threads) {
+                const T* const element = k < edge ? first + k : first + count - 1 - (k - edge);
+                const std::uintptr_t begin = address(element) / granule * granule;
+                const std::uintptr_t end = (address(element + 1) + granule - 1) / granule * granule;
+                if (k % edge < count && is_inside(address(element), sizeof(T)) && !is_inside(begin, end - begin)) {
+                    at(first)[element - first] = *element;
                 }
             }
         }
     }
 };
+
+// The fold of the elements from, from + step, ... before `to` of a part, in groups that are read before they are folded.
+// value(element, index)
+template <class A, class T, class Op, class Value>
+__device__ A fold_staged(const T* x, int from, int to, int step, const Op& op, const Value& value) {
+    constexpr int together = 4;
+    A mine = Op::template identity<A>();
+    const T* at = x + from;
+#pragma unroll 1
+    for (int rest = to - from; rest > 0; rest -= together * step) {
+        raw_value<T> some[together];
+#pragma unroll
+        for (int i = 0; i < together; ++i) {
+            if (i == 0 || rest > i * step) {
+                some[i].put(at[i * step]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < together; ++i) {
+            if (i == 0 || rest > i * step) {
+                mine = op(mine, value(some[i].element(), static_cast<unsigned>(at - x) + i * step));
+            }
+        }
+        at += together * step;
+    }
+    return mine;
+}
 
 } // namespace warpfold::detail

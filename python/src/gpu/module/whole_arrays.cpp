@@ -206,8 +206,104 @@ public:
         return made.first;
     }
 
+    // Products of arrays of one shape and type.
+    [[nodiscard]] nb::object exact_dot(nb::handle a, nb::handle b) const {
+        const std::optional<device_array> left = read(a), right = left ? read_beside(*left, b) : std::nullopt;
+        if (!right || left->of.type < element::float32 || right->of.type != left->of.type || left->of.shape.empty() ||
+            left->of.shape != right->of.shape) {
+            return nb::none();
+        }
+        const numbers& shape = left->of.shape;
+        return filled({shape.begin(), shape.end() - 1}, left->of.type, *left,
+                      [&](const gpu& on, const array& out) { on_gpu::exact_dot(on, left->of, right->of, out); });
+    }
+
+    // Of arrays of one axis; only those that leave no element out.
+    [[nodiscard]] nb::object scan(nb::handle x, int which, bool is_reverse, bool is_exclusive) const {
+        const std::optional<device_array> in = read(x);
+        if (!in || in->of.shape.size() != 1 || in->of.size() == 0 || is_exclusive) {
+            return nb::none();
+        }
+        const element type = result_type(which, in->of.type);
+        return filled(in->of.shape, type, *in, [&](const gpu& on, const array& out) {
+            const array from = is_reverse ? turned(in->of) : in->of, to = is_reverse ? turned(out) : out;
+            on_gpu::scan(on, operation_of(which), fold_type(type), from, from.size(), nullptr, to);
+        });
+    }
+
+    // `offsets`: of int64, without gaps, on the same GPU.
+    [[nodiscard]] nb::object segments(nb::handle x, int which, nb::handle offsets) const {
+        const std::optional<device_array> in = read(x), bounds = in ? read_beside(*in, offsets) : std::nullopt;
+        if (!bounds || in->of.shape.size() != 1 || bounds->of.shape.size() != 1 || bounds->of.size() == 0 ||
+            bounds->of.type != element::int64 || !is_plain(bounds->of)) {
+            return nb::none();
+        }
+        const element type = result_type(which, in->of.type);
+        return filled({bounds->of.shape[0] - 1}, type, *in, [&](const gpu& on, const array& out) {
+            segment_reduce(on, operation_of(which), fold_type(type), in->of, bounds->of, out);
+        });
+    }
+
+    // The first element of each run of equal neighbours and, `with_lengths`, the lengths of runs. An array without gaps. Waits.
+    [[nodiscard]] nb::object runs(nb::handle x, bool with_lengths) const {
+        const std::optional<device_array> in = read(x);
+        if (!in || in->of.size() == 0 || !is_plain(in->of)) {
+            return nb::none();
+        }
+        const auto size = static_cast<std::int64_t>(in->of.size());
+        auto values = engine_.make({size}, in->of.type, *in);
+        if (!with_lengths) {
+            std::uint64_t number = 0;
+            run(in->at, [&](const gpu& on) { number = unique(on, in->of, values.second.of); });
+            return shortened(std::move(values), number);
+        }
+        auto lengths = engine_.make({size}, element::int64, *in);
+        std::uint64_t number = 0;
+        run(in->at,
+            [&](const gpu& on) { number = run_length_encode(on, in->of, values.second.of, lengths.second.of); });
+        return nb::make_tuple(shortened(std::move(values), number), shortened(std::move(lengths), number));
+    }
+
+    // Elements whose flag is true. Arrays without gaps, of one shape, of so few elements that results get room for all. Waits.
+    [[nodiscard]] nb::object select(nb::handle x, nb::handle where, bool with_others) const {
+        const std::optional<device_array> in = read(x), flags = in ? read_beside(*in, where) : std::nullopt;
+        if (!flags || with_others || flags->of.type != element::boolean || in->of.shape != flags->of.shape ||
+            in->of.size() == 0 || !is_plain(in->of) || !is_plain(flags->of) ||
+            in->of.size() * static_cast<std::uint64_t>(size_of(in->of.type)) > most_selected_at_once) {
+            return nb::none();
+        }
+        auto chosen = engine_.make({static_cast<std::int64_t>(in->of.size())}, in->of.type, *in);
+        std::uint64_t number = 0;
+        run(in->at, [&](const gpu& on) { number = select_and_count(on, in->of, flags->of, chosen.second.of); });
+        return shortened(std::move(chosen), number);
+    }
+
 private:
     static constexpr std::int64_t most_bincounts = std::int64_t{1} << 30;
+    static constexpr std::uint64_t most_selected_at_once = std::uint64_t{1}
+                                                           << 23; // bytes; see MOST_AT_ONCE of _selection.py
+
+    static element result_type(int which, element type) {
+        const operation op = operation_of(which);
+        return op == operation::sum || op == operation::product ? sum_type(type) : type;
+    }
+    // A new array beside `in`, whose elements work(on, out) computes.
+    template <class Work>
+    [[nodiscard]] nb::object filled(numbers shape, element type, const device_array& in, const Work& work) const {
+        auto made = engine_.make(std::move(shape), type, in);
+        run(in.at, [&](const gpu& on) { work(on, made.second.of); });
+        return made.first;
+    }
+    // The first elements of a new array of one axis. They stay where they are if they are at least a quarter of all.
+    [[nodiscard]] nb::object shortened(std::pair<nb::object, device_array> made, std::uint64_t number) const {
+        const array& all = made.second.of;
+        const auto count = static_cast<std::int64_t>(number);
+        if (4 * count >= all.shape[0]) {
+            return made.first[nb::slice(0, count)];
+        }
+        const array first(all.data, all.type, {count}, all.strides);
+        return filled({count}, all.type, made.second, [&](const gpu& on, const array& out) { copy(on, first, out); });
+    }
 
     [[nodiscard]] nb::object counted(const device_array& in, const array& compared, const array& edges) const {
         auto counts = engine_.make({static_cast<std::int64_t>(compared.size()) - 1}, element::int64, in);
@@ -239,6 +335,11 @@ private:
     [[nodiscard]] std::optional<device_array> read(nb::handle x) const {
         return engine_.of().has(x) ? engine_.read(x) : std::nullopt;
     }
+    // Another array of a call, on the same device and stream.
+    [[nodiscard]] std::optional<device_array> read_beside(const device_array& first, nb::handle x) const {
+        std::optional<device_array> found = read(x);
+        return found && found->at == first.at ? std::move(found) : std::nullopt;
+    }
     [[nodiscard]] std::optional<device_array> read_filtered(nb::handle x) const {
         std::optional<device_array> found = read(x);
         const bool fits = found && found->of.type >= element::float16 && found->of.size() != 0 && is_plain(found->of);
@@ -262,6 +363,11 @@ void define_whole_arrays(nb::module_& m) {
         .def("separable", &whole_arrays::separable, nb::arg("array"), nb::arg("across"), nb::arg("down"),
              nb::arg("outside"))
         .def("bincount", &whole_arrays::bincount, nb::arg("array"), nb::arg("least"))
+        .def("exact_dot", &whole_arrays::exact_dot, nb::arg("a"), nb::arg("b").none())
+        .def("scan", &whole_arrays::scan, nb::arg("array"), nb::arg("op"), nb::arg("reverse"), nb::arg("exclusive"))
+        .def("segments", &whole_arrays::segments, nb::arg("array"), nb::arg("op"), nb::arg("offsets").none())
+        .def("select", &whole_arrays::select, nb::arg("array"), nb::arg("where").none(), nb::arg("with_others"))
+        .def("runs", &whole_arrays::runs, nb::arg("array"), nb::arg("with_lengths"))
         .def("histogram_of_all", &whole_arrays::histogram_of_all, nb::arg("array"), nb::arg("bins"))
         .def("histogram", &whole_arrays::histogram, nb::arg("array"), nb::arg("compared"), nb::arg("edges"));
 }
