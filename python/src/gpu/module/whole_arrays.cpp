@@ -299,7 +299,7 @@ private:
         const array& all = made.second.of;
         const auto count = static_cast<std::int64_t>(number);
         if (4 * count >= all.shape[0]) {
-            return made.first[nb::slice(0, count)];
+            return nb::object(made.first[nb::slice(count)]);
         }
         const array first(all.data, all.type, {count}, all.strides);
         return filled({count}, all.type, made.second, [&](const gpu& on, const array& out) { copy(on, first, out); });
