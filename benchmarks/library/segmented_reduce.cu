@@ -176,6 +176,10 @@ int main(int argc, char** argv) {
             if (argc > 2) {
                 continue;
             }
+            for (const std::uint64_t length : {33u, 100u}) {
+                row<float>(in, "equal segments of " + std::to_string(length), "f32",
+                           offsets_each<std::int32_t>(n / length * length, length), length, brief);
+            }
             row<float>(in, "segments of 0 to 7", "f32", offsets_of_short_segments(n), 0, brief);
             row<float>(in, "power law", "f32", offsets_of_power_law(n), 0, brief);
             row<float>(in, "a million of 1, one of the rest", "f32", offsets_of_extremes(n, 1000000), 0, brief);
@@ -183,6 +187,7 @@ int main(int argc, char** argv) {
                 row<float>(in, "8000 of 1, one of the rest", "f32", offsets_of_extremes(n, 8000), 0, brief);
                 row<double>(in, "segments of 64", "f64", offsets_each<std::int64_t>(n / 2, 64), 0, brief);
                 row<std::int32_t>(in, "segments of 64", "i32", offsets_each<std::int64_t>(n, 64), 0, brief);
+                row<std::int32_t>(in, "equal segments of 64", "i32", offsets_each<std::int32_t>(n, 64), 64, brief);
             }
         }
     } catch (const std::exception& e) {

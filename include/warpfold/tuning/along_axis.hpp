@@ -54,7 +54,10 @@ struct along_axis_policy {
     std::uint64_t scanned_alone_max_rows = 16;
     std::uint64_t scanned_alone_min_bytes = std::uint64_t{16} << 20;
 
-    std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20; // more in rows below 2 KiB: folded from shared memory
+    // Rows below 2 KiB are folded from shared memory if all of them have more bytes than this, rows of up to 4 KiB if they have
+    // more than that.
+    std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20;
+    std::uint64_t middle_rows_max_bytes = std::uint64_t{32} << 20;
 
     // Defaults of an architecture: measured on an H200 (docs/decisions/0089-few-results.md), derived for others.
     static constexpr along_axis_policy of(unsigned compute_capability) {

@@ -59,10 +59,11 @@ void scan(const gpu& on, operation op, element fold, const array& in, std::uint6
 
 // Outputs hold as many elements as there are such; arrays are contiguous.
 void select(const gpu& on, const array& in, const array& flags, const array& out, const array* rejected);
-// These wait. `out` has room for all elements.
-std::uint64_t select_and_count(const gpu& on, const array& in, const array& flags, const array& out);
-std::uint64_t unique(const gpu& on, const array& in, const array& values);
-std::uint64_t run_length_encode(const gpu& on, const array& in, const array& values, const array& lengths);
+// Outputs have room for all elements. *number, which may be page-locked memory of the host, becomes how many there are.
+void select_and_count(const gpu& on, const array& in, const array& flags, const array& out, std::uint64_t* number);
+void unique(const gpu& on, const array& in, const array& values, std::uint64_t* number);
+void run_length_encode(const gpu& on, const array& in, const array& values, const array& lengths,
+                       std::uint64_t* number);
 
 void exact_sum(const gpu& on, const array& in, const array& out);
 void exact_dot(const gpu& on, const array& a, const array& b, const array& out);

@@ -72,29 +72,30 @@ void select(const gpu& on, const array& in, const array& flags, const array& out
     });
 }
 
-std::uint64_t select_and_count(const gpu& on, const array& in, const array& flags, const array& out) {
+void select_and_count(const gpu& on, const array& in, const array& flags, const array& out, std::uint64_t* number) {
     const auto* const chosen = flags.required<const std::uint8_t>(element::boolean);
-    return with_bits(in.type, [&](auto zero) {
+    with_bits(in.type, [&](auto zero) {
         using T = decltype(zero);
-        return warpfold::select(on, in.required<const T>(in.type), in.size(), out.required<T>(in.type),
-                                where(chosen, is_flag{true}));
+        warpfold::select(on, in.required<const T>(in.type), in.size(), out.required<T>(in.type), number,
+                         where(chosen, is_flag{true}));
     });
 }
 
-std::uint64_t run_length_encode(const gpu& on, const array& in, const array& values, const array& lengths) {
+void run_length_encode(const gpu& on, const array& in, const array& values, const array& lengths,
+                       std::uint64_t* number) {
     auto* const to = reinterpret_cast<std::uint64_t*>(lengths.required<std::int64_t>(element::int64));
-    return with_bits(in.type, [&](auto zero) {
+    with_bits(in.type, [&](auto zero) {
         using T = decltype(zero);
-        return warpfold::run_length_encode(on, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
-                                           to, equal_numbers_of(in.type));
+        warpfold::run_length_encode(on, in.required<const T>(in.type), in.size(), values.required<T>(in.type), to,
+                                    number, equal_numbers_of(in.type));
     });
 }
 
-std::uint64_t unique(const gpu& on, const array& in, const array& values) {
-    return with_bits(in.type, [&](auto zero) {
+void unique(const gpu& on, const array& in, const array& values, std::uint64_t* number) {
+    with_bits(in.type, [&](auto zero) {
         using T = decltype(zero);
-        return warpfold::unique(on, in.required<const T>(in.type), in.size(), values.required<T>(in.type),
-                                equal_numbers_of(in.type));
+        warpfold::unique(on, in.required<const T>(in.type), in.size(), values.required<T>(in.type), number,
+                         equal_numbers_of(in.type));
     });
 }
 

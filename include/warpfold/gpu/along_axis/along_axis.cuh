@@ -2,8 +2,8 @@
 // Reductions along axes on a GPU. The kernels, and when they are chosen:
 //
 //  kernel                 plan                                                              file
-//  short_segments_kernel  contiguous rows below 2 KiB without gaps, more than 1 MiB in      ../segmented_reduce/
-//                         all, and results without gaps                                     short_segments.cuh
+//  short_segments_kernel  contiguous rows below 2 KiB, or 4 KiB, without gaps, more than 1  ../segmented_reduce/
+//                         MiB in all, or 32, and results without gaps                       short_segments.cuh
 //  fold_rows_kernel       the innermost reduced dimension is contiguous, its rows have 32   fold_rows.cuh
 //                         bytes and more, the operation commutes
 //  fold_lanes_kernel      everything else; vectors of columns if the innermost kept         fold_lanes.cuh
@@ -266,9 +266,11 @@ private:
     // Segments of one short length, one after the other, whose results are, too.
     static bool is_short(const policy_type& policy, const axis_plan& plan, std::size_t bytes) {
         const plan_dimension &kept = plan.kept.at[0], &row = plan.reduced.at[0];
+        const std::uint64_t all = kept.extent * row.extent * bytes;
         return plan.kept.count == 1 && plan.reduced.count == 1 && row.in == 1 &&
-               are_short_segments(row.extent * bytes) && kept.in == static_cast<std::int64_t>(row.extent) &&
-               kept.role == 1 && kept.extent * row.extent * bytes > policy.short_rows_max_bytes;
+               kept.in == static_cast<std::int64_t>(row.extent) && kept.role == 1 &&
+               all > policy.short_rows_max_bytes &&
+               are_short_segments(row.extent * bytes, all > policy.middle_rows_max_bytes ? 4096 : 2048);
     }
     template <class A, class T, class R, class Map, class Op, class Result>
     static void launch_short(const On& on, const T* in, const axis_plan& plan, R* out, const Map& map, const Op& op,

@@ -206,8 +206,11 @@ struct segmented_engine<On> {
                 return launch_unit<A>(on, in, segments, multiprocessors, map, op, result, out);
             }
             if constexpr (std::is_pointer_v<In> && short_segments<element_t<In>>::possible) {
-                const std::uint64_t bytes = offsets.length * sizeof(element_t<In>);
-                if (are_short_segments(bytes) && bytes * segments > policy.short_teams_max_bytes) {
+                const std::uint64_t bytes = offsets.length * sizeof(element_t<In>), all = bytes * segments;
+                // Teams read whole vectors, as many each, as fast.
+                const bool suit_teams = is_commutative_v<Op> && sizeof(element_t<In>) >= 4 && bytes % 256 == 0 &&
+                                        reinterpret_cast<std::uintptr_t>(in) % 16 == 0 && all <= policy.teams_max_bytes;
+                if (are_short_segments(bytes) && all > policy.short_teams_max_bytes && !suit_teams) {
                     return launch_short_segments<A>(on, in, offsets.length, segments, map, op, result, out);
                 }
             }

@@ -150,9 +150,11 @@ __global__ void __launch_bounds__(short_segments<T>::threads)
     }
 }
 
-// True if segments of so many bytes suit that kernel, provided that there are many. Warps read 1 KiB as fast without shared
-// memory.
-constexpr bool are_short_segments(std::uint64_t bytes) { return bytes != 0 && bytes < 2048 && bytes != 1024; }
+// True if segments of so many bytes suit that kernel, provided that there are many. Without shared memory warps read whole KiB
+// as fast.
+constexpr bool are_short_segments(std::uint64_t bytes, std::uint64_t most = 2048) {
+    return bytes != 0 && bytes <= most && bytes % 1024 != 0;
+}
 
 template <class A, class On, class T, class Map, class Op, class Result, class Out>
 void launch_short_segments(const On& on, const T* in, std::uint64_t length, std::uint64_t segments, const Map& map,

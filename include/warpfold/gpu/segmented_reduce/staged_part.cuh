@@ -41,14 +41,19 @@ struct staged_part {
         const auto lead = static_cast<unsigned>(address(first) % granule);
         const unsigned bytes = (lead + count * static_cast<unsigned>(sizeof(T)) + granule - 1) / granule * granule;
         const std::uintptr_t from = address(first) - lead;
-        const bool all_inside = is_inside(from, bytes);
+        if (is_inside(from, bytes)) {
 #pragma unroll 1
-        for (unsigned k = thread * granule; k < bytes; k += threads * granule) {
-            if (all_inside || is_inside(from + k, granule)) {
+            for (unsigned k = thread * granule; k < bytes; k += threads * granule) {
                 copy_async<granule, copy_cache::l2>(item + k, reinterpret_cast<const void*>(from + k));
             }
-        }
-        if (!all_inside) { // elements of the first and of the last granule, where the array does not hold all of it
+        } else {
+#pragma unroll 1
+            for (unsigned k = thread * granule; k < bytes; k += threads * granule) {
+                if (is_inside(from + k, granule)) {
+                    copy_async<granule, copy_cache::l2>(item + k, reinterpret_cast<const void*>(from + k));
+                }
+            }
+            // Elements of the first and of the last granule, where the array does not hold all of it.
             constexpr unsigned edge = (granule + sizeof(T) - 1) / sizeof(T);
             for (unsigned k = thread; k < 2 * edge; k += threads) {
                 const T* const element = k < edge ? first + k : first + count - 1 - (k - edge);

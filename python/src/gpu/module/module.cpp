@@ -16,6 +16,7 @@
 #include "python/src/gpu/module/device_array.hpp"
 #include "python/src/gpu/module/loaded_kernel.hpp"
 #include "python/src/gpu/module/packages.hpp"
+#include "python/src/gpu/module/page_locked.hpp"
 #include "python/src/gpu/module/place.hpp"
 #include "python/src/gpu/module/whole_arrays.hpp"
 #include "warpfold/error.hpp"
@@ -142,27 +143,25 @@ void define_calls(nb::module_& m) {
     m.def(
         "select_and_count",
         [](const device_array& in, const device_array& flags, const device_array& out) {
-            std::uint64_t number = 0;
-            wg::run(in.at,
-                    [&](const warpfold::gpu& on) { number = wg::select_and_count(on, in.of, flags.of, out.of); });
-            return number;
+            return wg::number_of(in.at, [&](const warpfold::gpu& on, std::uint64_t* number) {
+                wg::select_and_count(on, in.of, flags.of, out.of, number);
+            });
         },
         nb::arg("a"), nb::arg("flags"), nb::arg("out"));
     m.def(
         "unique",
         [](const device_array& in, const device_array& values) {
-            std::uint64_t runs = 0;
-            wg::run(in.at, [&](const warpfold::gpu& on) { runs = wg::unique(on, in.of, values.of); });
-            return runs;
+            return wg::number_of(in.at, [&](const warpfold::gpu& on, std::uint64_t* number) {
+                wg::unique(on, in.of, values.of, number);
+            });
         },
         nb::arg("a"), nb::arg("values"));
     m.def(
         "run_length_encode",
         [](const device_array& in, const device_array& values, const device_array& lengths) {
-            std::uint64_t runs = 0;
-            wg::run(in.at,
-                    [&](const warpfold::gpu& on) { runs = wg::run_length_encode(on, in.of, values.of, lengths.of); });
-            return runs;
+            return wg::number_of(in.at, [&](const warpfold::gpu& on, std::uint64_t* number) {
+                wg::run_length_encode(on, in.of, values.of, lengths.of, number);
+            });
         },
         nb::arg("a"), nb::arg("values"), nb::arg("lengths"));
     m.def(

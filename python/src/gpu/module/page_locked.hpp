@@ -2,7 +2,13 @@
 // Memory of the host that kernels write: a call that waits for a few numbers needs no copy, and no memory of the device.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
+#include <cstdint>
+
+#include "python/src/gpu/module/place.hpp"
+#include "warpfold/gpu/core/error.hpp"
 
 namespace warpfold::python::on_gpu {
 
@@ -22,5 +28,17 @@ public:
 private:
     char* data_;
 };
+
+// The number that work(on, where it goes) enqueues. Waits.
+template <class Work>
+std::uint64_t number_of(const place& at, const Work& work) {
+    const page_locked room;
+    auto* const number = reinterpret_cast<std::uint64_t*>(room.data());
+    run(at, [&](const gpu& on) {
+        work(on, number);
+        WARPFOLD_CHECK_CUDA(cudaStreamSynchronize(on.stream));
+    });
+    return *number;
+}
 
 } // namespace warpfold::python::on_gpu

@@ -253,14 +253,14 @@ public:
         const auto size = static_cast<std::int64_t>(in->of.size());
         auto values = engine_.make({size}, in->of.type, *in);
         if (!with_lengths) {
-            std::uint64_t number = 0;
-            run(in->at, [&](const gpu& on) { number = unique(on, in->of, values.second.of); });
+            const std::uint64_t number =
+                number_of(in->at, [&](const gpu& on, std::uint64_t* to) { unique(on, in->of, values.second.of, to); });
             return shortened(std::move(values), number);
         }
         auto lengths = engine_.make({size}, element::int64, *in);
-        std::uint64_t number = 0;
-        run(in->at,
-            [&](const gpu& on) { number = run_length_encode(on, in->of, values.second.of, lengths.second.of); });
+        const std::uint64_t number = number_of(in->at, [&](const gpu& on, std::uint64_t* to) {
+            run_length_encode(on, in->of, values.second.of, lengths.second.of, to);
+        });
         return nb::make_tuple(shortened(std::move(values), number), shortened(std::move(lengths), number));
     }
 
@@ -273,8 +273,9 @@ public:
             return nb::none();
         }
         auto chosen = engine_.make({static_cast<std::int64_t>(in->of.size())}, in->of.type, *in);
-        std::uint64_t number = 0;
-        run(in->at, [&](const gpu& on) { number = select_and_count(on, in->of, flags->of, chosen.second.of); });
+        const std::uint64_t number = number_of(in->at, [&](const gpu& on, std::uint64_t* to) {
+            select_and_count(on, in->of, flags->of, chosen.second.of, to);
+        });
         return shortened(std::move(chosen), number);
     }
 
