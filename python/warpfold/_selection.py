@@ -208,6 +208,9 @@ def reduce_by_key(keys: Any, values: Any, op: str = "sum") -> tuple[Any, Any]:
         For another type, another number of values than keys, and an unknown operation.
     """
     check_choice(op, OPERATIONS, "reduce_by_key", "op")
+    found: tuple[Any, Any] | None = in_one_call("reduce_by_key", keys, OPERATIONS[op], values)
+    if found is not None:
+        return found
     with call_of("reduce_by_key", keys, "keys") as call:
         of = call.operand(values, "values")
         if call.array.ndim != 1 or call.array.shape != of.shape:

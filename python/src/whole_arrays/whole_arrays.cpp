@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -128,6 +129,32 @@ public:
         });
         const nb::object firsts = copied(first_of(values.second, number));
         return with_lengths ? nb::make_tuple(firsts, copied(first_of(lengths.second, number))) : firsts;
+    }
+
+    // For each run of equal keys: the key, and the reduction of its values. Arrays of one axis, keys without gaps.
+    [[nodiscard]] nb::object reduce_by_key(nb::handle x, int which, nb::handle values) const {
+        const std::optional<array> keys = engine_.read(x), of = engine_.read(values);
+        if (!keys || !of || keys->shape.size() != 1 || keys->shape != of->shape || keys->size() == 0 ||
+            !is_plain(*keys)) {
+            return nb::none();
+        }
+        const std::int64_t size = keys->shape[0];
+        const auto firsts = engine_.make({size}, keys->type), lengths = engine_.make({size}, element::int64);
+        std::vector<std::int64_t> offsets;
+        unlocked([&] {
+            const std::uint64_t number = run_length_encode(*keys, firsts.second, lengths.second);
+            const auto* const count = reinterpret_cast<const std::int64_t*>(lengths.second.data);
+            offsets.assign(number + 1, 0);
+            std::partial_sum(count, count + number, offsets.begin() + 1);
+        });
+        const auto runs = static_cast<std::int64_t>(offsets.size()) - 1;
+        const array bounds(reinterpret_cast<char*>(offsets.data()), element::int64, {runs + 1}, {sizeof(std::int64_t)});
+        const operation op = operation_of(which);
+        const bool is_sum = op == operation::sum || op == operation::product;
+        const element type = is_sum ? sum_type(of->type) : of->type;
+        const nb::object results =
+            filled({runs}, type, [&](const array& out) { segment_reduce(op, fold_type(type), *of, bounds, out); });
+        return nb::make_tuple(copied(first_of(firsts.second, static_cast<std::uint64_t>(runs))), results);
     }
 
     // Elements whose flag is true and, `with_others`, the others. Arrays without gaps, of one shape.
@@ -376,6 +403,7 @@ void define_whole_arrays(nb::module_& m) {
         .def("segments", &whole_arrays::segments, nb::arg("x"), nb::arg("op"), nb::arg("offsets").none())
         .def("select", &whole_arrays::select, nb::arg("x"), nb::arg("where").none(), nb::arg("with_others"))
         .def("runs", &whole_arrays::runs, nb::arg("x"), nb::arg("with_lengths"))
+        .def("reduce_by_key", &whole_arrays::reduce_by_key, nb::arg("x"), nb::arg("op"), nb::arg("values").none())
         .def("filter", &whole_arrays::filter, nb::arg("x"), nb::arg("by").none(), nb::arg("axes"), nb::arg("which"),
              nb::arg("correlates"))
         .def("ranks", &whole_arrays::ranks, nb::arg("x"), nb::arg("edges"), nb::arg("less"))

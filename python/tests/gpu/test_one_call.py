@@ -174,6 +174,8 @@ def test_elements_that_are_selected(request, package, dtype, in_one_call):
         for share in (0, 0.1, 0.6, 1):
             where = rng.random(shape) < share
             assert_same(values(in_one_call(wf.select, kind(numbers), kind(where))), numbers[where])
+            for ours, theirs in zip(in_one_call(wf.partition_by, kind(numbers), kind(where)), (numbers[where], numbers[~where])):
+                assert_same(values(ours), theirs)
         line = numbers.ravel()
         ends = np.flatnonzero(np.append(line[1:] != line[:-1], True))
         firsts, lengths = line[ends], np.diff(ends, prepend=-1)
@@ -182,6 +184,18 @@ def test_elements_that_are_selected(request, package, dtype, in_one_call):
             assert isinstance(ours[0], kind)
             assert_same(values(ours[0]), firsts)
             assert_same(values(ours[1]), lengths)
+        weights = rng.integers(0, 2, line.size).astype(dtype)
+        for op in ("sum", "prod", "min", "max"):
+            def reduced(keys, weights, op=op):
+                return wf.reduce_by_key(keys, weights, op)
+
+            results = in_one_call(reduced, kind(line), kind(weights)), of_python(reduced, kind(line), kind(weights))
+            for ours, theirs in zip(*results):
+                assert isinstance(ours, kind)
+                assert_same(values(ours), values(theirs))
+    many = rng.integers(0, 200, 3_000_000).astype(dtype)  # counted before they are moved
+    assert_same(values(in_one_call(wf.select, kind(many), kind(many > 0))), many[many > 0])
+    assert outcome(wf.reduce_by_key, kind(line), kind(weights[1:])) is ValueError
     assert_same(values(wf.select(kind(numbers).view(lambda x: x[::2]), kind(where).view(lambda x: x[::2]))), numbers[::2][where[::2]])
     assert_same(values(wf.select(kind(numbers), where)), numbers[where])
     assert outcome(wf.select, kind(numbers), kind(where[:, :3])) is ValueError

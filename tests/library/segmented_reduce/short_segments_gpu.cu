@@ -2,7 +2,7 @@
 // Segments of one short length, which a GPU folds from shared memory: every unit that lanes read, teams of all sizes, tiles
 // that are not full, arrays that begin anywhere, and operations that keep the order; against the host's.
 #include <cstdint>
-#include <string>
+#include <cstring>
 #include <vector>
 
 #include "tests/library/cases.hpp"
@@ -62,6 +62,34 @@ TEST(short_segments, numbers) {
 TEST(short_segments, indices) {
     check<std::int64_t>(tests::small_numbers<std::int16_t>(12007, 4),
                         [](auto... arguments) { segmented_transform_reduce(arguments..., weighted{}); });
+}
+
+struct pair {
+    double x, y;
+};
+struct add_pairs {
+    WARPFOLD_HD pair operator()(const pair& a, const pair& b) const { return {a.x + b.x, a.y + b.y}; }
+};
+
+// Elements of 16 bytes, at multiples of 8.
+TEST(short_segments, half_aligned) {
+    const auto numbers = tests::small_numbers<double>(4001, 6);
+    const tests::on_device<double> there(numbers);
+    std::vector<pair> pairs(2000);
+    std::memcpy(pairs.data(), numbers.data() + 1, 2000 * sizeof(pair));
+    for (const std::uint64_t length : {2u, 3u, 4u, 8u, 40u, 127u}) {
+        const std::uint64_t segments = pairs.size() / length;
+        std::vector<pair> expected(segments), here(segments);
+        const commutes<add_pairs> op{add_pairs{}};
+        segmented_reduce(host{1}, pairs.data(), equal_segments{length}, segments, expected.data(), op, pair{1, 2});
+        const tests::on_device<pair> got(segments);
+        segmented_reduce(target{}, reinterpret_cast<const pair*>(there.base + 1), equal_segments{length}, segments,
+                         got.base, op, pair{1, 2});
+        CUDA(cudaMemcpy(here.data(), got.base, segments * sizeof(pair), cudaMemcpyDeviceToHost));
+        for (std::uint64_t s = 0; s < segments; ++s) {
+            ASSERT_TRUE(tests::same_bits(here[s], expected[s])) << "length " << length << ": segment " << s;
+        }
+    }
 }
 
 TEST(short_segments, in_order) {

@@ -134,11 +134,11 @@ __global__ void __launch_bounds__(short_segments<T>::threads)
             const auto value = [&](const T& x, unsigned k) {
                 return static_cast<A>(detail::mapped(map, x, index + k));
             };
-            if (shape.unit_bytes == 16) {
-                mine = fold_words<uint4, A>(segment, unit, end, step, op, value);
-            } else if (shape.unit_bytes == sizeof(T)) {
+            if (shape.unit_bytes == sizeof(T)) {
                 mine = fold_staged<A>(segment, static_cast<int>(unit), static_cast<int>(end), static_cast<int>(step),
                                       op, value);
+            } else if (shape.unit_bytes == 16) {
+                mine = fold_words<uint4, A>(segment, unit, end, step, op, value);
             } else if constexpr (sizeof(T) < 4) {
                 mine = fold_words<unsigned, A>(segment, unit, end, step, op, value);
             }

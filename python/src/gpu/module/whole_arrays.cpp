@@ -264,19 +264,60 @@ public:
         return nb::make_tuple(shortened(std::move(values), number), shortened(std::move(lengths), number));
     }
 
-    // Elements whose flag is true. Arrays without gaps, of one shape, of so few elements that results get room for all. Waits.
-    [[nodiscard]] nb::object select(nb::handle x, nb::handle where, bool with_others) const {
-        const std::optional<device_array> in = read(x), flags = in ? read_beside(*in, where) : std::nullopt;
-        if (!flags || with_others || flags->of.type != element::boolean || in->of.shape != flags->of.shape ||
-            in->of.size() == 0 || !is_plain(in->of) || !is_plain(flags->of) ||
-            in->of.size() * static_cast<std::uint64_t>(size_of(in->of.type)) > most_selected_at_once) {
+    // For each run of equal keys: the key, and the reduction of its values. Arrays of one axis, keys without gaps. Waits.
+    [[nodiscard]] nb::object reduce_by_key(nb::handle x, int which, nb::handle values) const {
+        const std::optional<device_array> keys = read(x), of = keys ? read_beside(*keys, values) : std::nullopt;
+        if (!of || keys->of.shape.size() != 1 || keys->of.shape != of->of.shape || keys->of.size() == 0 ||
+            !is_plain(keys->of)) {
             return nb::none();
         }
-        auto chosen = engine_.make({static_cast<std::int64_t>(in->of.size())}, in->of.type, *in);
-        const std::uint64_t number = number_of(in->at, [&](const gpu& on, std::uint64_t* to) {
-            select_and_count(on, in->of, flags->of, chosen.second.of, to);
+        const std::int64_t size = keys->of.shape[0];
+        auto firsts = engine_.make({size}, keys->of.type, *keys), lengths = engine_.make({size}, element::int64, *keys);
+        const std::uint64_t number = number_of(keys->at, [&](const gpu& on, std::uint64_t* to) {
+            run_length_encode(on, keys->of, firsts.second.of, lengths.second.of, to);
         });
-        return shortened(std::move(chosen), number);
+        const auto runs = static_cast<std::int64_t>(number);
+        const auto offsets = engine_.make({runs + 1}, element::int64, *keys);
+        const array& all = offsets.second.of;
+        const array behind(all.data + sizeof(std::int64_t), all.type, {runs}, all.strides);
+        const array counts(lengths.second.of.data, all.type, {runs}, all.strides);
+        const element type = result_type(which, of->of.type);
+        nb::object results = filled({runs}, type, *keys, [&](const gpu& on, const array& out) {
+            WARPFOLD_CHECK_CUDA(cudaMemsetAsync(all.data, 0, sizeof(std::int64_t), on.stream));
+            on_gpu::scan(on, operation::sum, element::int64, counts, number, nullptr, behind);
+            segment_reduce(on, operation_of(which), fold_type(type), of->of, all, out);
+        });
+        return nb::make_tuple(shortened(std::move(firsts), number), results);
+    }
+
+    // Elements whose flag is true and, `with_others`, the others. Arrays without gaps, of one shape. Waits.
+    [[nodiscard]] nb::object select(nb::handle x, nb::handle where, bool with_others) const {
+        const std::optional<device_array> in = read(x), flags = in ? read_beside(*in, where) : std::nullopt;
+        if (!flags || flags->of.type != element::boolean || in->of.shape != flags->of.shape || in->of.size() == 0 ||
+            !is_plain(in->of) || !is_plain(flags->of)) {
+            return nb::none();
+        }
+        const element type = in->of.type;
+        const auto size = static_cast<std::int64_t>(in->of.size());
+        if (!with_others && size * size_of(type) <= most_selected_at_once) { // results get room for all
+            auto chosen = engine_.make({size}, type, *in);
+            const std::uint64_t number = number_of(in->at, [&](const gpu& on, std::uint64_t* to) {
+                select_and_count(on, in->of, flags->of, chosen.second.of, to);
+            });
+            return shortened(std::move(chosen), number);
+        }
+        const auto number = static_cast<std::int64_t>(number_of(in->at, [&](const gpu& on, std::uint64_t* to) {
+            const array count(reinterpret_cast<char*>(to), element::int64, {}, {});
+            count_nonzero(on, flags->of, flags->of.size(), nullptr, count);
+        }));
+        const auto chosen = engine_.make({number}, type, *in);
+        if (!with_others) {
+            run(in->at, [&](const gpu& on) { on_gpu::select(on, in->of, flags->of, chosen.second.of, nullptr); });
+            return chosen.first;
+        }
+        const auto others = engine_.make({size - number}, type, *in);
+        run(in->at, [&](const gpu& on) { on_gpu::select(on, in->of, flags->of, chosen.second.of, &others.second.of); });
+        return nb::make_tuple(chosen.first, others.first);
     }
 
 private:
@@ -369,6 +410,7 @@ void define_whole_arrays(nb::module_& m) {
         .def("segments", &whole_arrays::segments, nb::arg("array"), nb::arg("op"), nb::arg("offsets").none())
         .def("select", &whole_arrays::select, nb::arg("array"), nb::arg("where").none(), nb::arg("with_others"))
         .def("runs", &whole_arrays::runs, nb::arg("array"), nb::arg("with_lengths"))
+        .def("reduce_by_key", &whole_arrays::reduce_by_key, nb::arg("keys"), nb::arg("op"), nb::arg("values").none())
         .def("histogram_of_all", &whole_arrays::histogram_of_all, nb::arg("array"), nb::arg("bins"))
         .def("histogram", &whole_arrays::histogram, nb::arg("array"), nb::arg("compared"), nb::arg("edges"));
 }
