@@ -322,8 +322,8 @@ public:
 
 private:
     static constexpr std::int64_t most_bincounts = std::int64_t{1} << 30;
-    static constexpr std::uint64_t most_selected_at_once = std::uint64_t{1}
-                                                           << 23; // bytes; see MOST_AT_ONCE of _selection.py
+    static constexpr std::int64_t most_selected_at_once = std::int64_t{1}
+                                                          << 23; // bytes; see MOST_AT_ONCE of _selection.py
 
     static element result_type(int which, element type) {
         const operation op = operation_of(which);
