@@ -46,6 +46,13 @@ struct staged_part {
             for (unsigned k = thread * granule; k < bytes; k += threads * granule) {
                 copy_async<granule, copy_cache::l2>(item + k, reinterpret_cast<const void*>(from + k));
             }
+        } else if (granule % sizeof(T) != 0 || address(first) % sizeof(T) != 0) { // elements lie in two granules each
+#pragma unroll 1
+            for (unsigned k = thread; k < count; k += threads) {
+                if (is_inside(address(first + k), sizeof(T))) {
+                    at(first)[k] = first[k];
+                }
+            }
         } else {
 #pragma unroll 1
             for (unsigned k = thread * granule; k < bytes; k += threads * granule) {
@@ -54,12 +61,11 @@ struct staged_part {
                 }
             }
             // Elements of the first and of the last granule, where the array does not hold all of it.
-            constexpr unsigned edge = (granule + sizeof(T) - 1) / sizeof(T);
+            constexpr unsigned edge = granule / sizeof(T);
             for (unsigned k = thread; k < 2 * edge; k += threads) {
                 const T* const element = k < edge ? first + k : first + count - 1 - (k - edge);
-                const std::uintptr_t begin = address(element) / granule * granule;
-                const std::uintptr_t end = (address(element + 1) + granule - 1) / granule * granule;
-                if (k % edge < count && is_inside(address(element), sizeof(T)) && !is_inside(begin, end - begin)) {
+                if (k < count && is_inside(address(element), sizeof(T)) &&
+                    !is_inside(address(element) / granule * granule, granule)) {
                     at(first)[element - first] = *element;
                 }
             }
