@@ -69,6 +69,7 @@ struct lane_tiles {
         unsigned length;    // elements; some are not in the array if offsets decrease
         unsigned segments;  // that end in it
         unsigned pieces;    // one more if the last segment ends after it
+        unsigned low;       // index of the first element, modulo 2^32
     };
 
     const In& in;
@@ -150,7 +151,7 @@ private:
         const auto room = static_cast<unsigned>(min(left, std::uint64_t{1} << 30));
         const auto to = [&](unsigned k) { return static_cast<distance>(end[k]) - low; };
         const auto fits = [&](unsigned k) { return to(k) <= tile::size && static_cast<unsigned>(to(k)) + k < room; };
-        part one{elements, ends, 0, read, read};
+        part one{elements, ends, 0, read, read, static_cast<unsigned>(low)};
         if (read == tile::ends && fits(read - 1)) {
             one.length = static_cast<unsigned>(to(read - 1));
         } else {
@@ -181,12 +182,11 @@ private:
         const offset* const end = shared.offsets[slot].at(now.ends - 1) + 1;
         const auto index = static_cast<std::uint64_t>(now.elements - in);
         const auto segment = static_cast<std::uint64_t>(now.ends - path.offsets) - 1;
-        const auto low = static_cast<unsigned>(index);
-        const unsigned lane = threadIdx.x % warp::lanes;
+        const unsigned low = now.low, lane = threadIdx.x % warp::lanes;
         const auto value_of = [&](const T& element, unsigned k) {
             return static_cast<A>(detail::mapped(map, element, index + k));
         };
-        const auto deliver = [&](unsigned k, A value) {
+        const auto deliver = [&](unsigned k, std::uint64_t place, A value) {
             if (k - 1 >= now.segments - 1) { // the first piece, or the one behind the last end
                 if (k == 0 && continues) {
                     value = op(carry(parity), value);
@@ -200,24 +200,36 @@ private:
                     return;
                 }
             }
-            out[segment + k] = result(value);
+            out[place] = result(value);
         };
+        // The elements of piece k, clamped to the tile: the first segment may have begun before it, and offsets may decrease.
+        const auto first_of = [&](unsigned k) {
+            return max(static_cast<int>(static_cast<unsigned>(end[static_cast<int>(k) - 1]) - low), 0);
+        };
+        const auto end_of = [&](unsigned k) {
+            return static_cast<int>(min(static_cast<unsigned>(end[k]) - low, now.length));
+        };
+        constexpr int lane_elements = tile::lane_elements;
+        int longest = 0;
+        std::uint64_t place = segment + threadIdx.x; // kept: ptxas would compute it anew for each k
+        for (unsigned k = threadIdx.x; k < now.pieces; k += blockDim.x, place += blockDim.x) {
+            const int from = first_of(k), to = end_of(k);
+            longest = max(longest, to - from);
+            if (to - from <= lane_elements) {
+                deliver(k, place, fold_staged<A>(x, from, to, 1, op, value_of));
+            }
+        }
+        if (__any_sync(warp::all_lanes, longest > lane_elements) == 0) {
+            return;
+        }
         for (unsigned k = threadIdx.x; k - lane < now.pieces; k += blockDim.x) {
-            // Clamped to the tile: the first segment may have begun before it, and offsets may decrease.
-            int from = 0, to = 0;
-            if (k < now.pieces) {
-                from = max(static_cast<int>(static_cast<unsigned>(end[static_cast<int>(k) - 1]) - low), 0);
-                to = static_cast<int>(min(static_cast<unsigned>(end[k]) - low, now.length));
-            }
-            const bool is_long = to - from > static_cast<int>(tile::lane_elements);
-            if (!is_long && k < now.pieces) {
-                deliver(k, fold_staged<A>(x, from, to, 1, op, value_of));
-            }
-            for (unsigned rest = __ballot_sync(warp::all_lanes, is_long); rest != 0; rest &= rest - 1) {
+            const int from = k < now.pieces ? first_of(k) : 0, to = k < now.pieces ? end_of(k) : 0;
+            unsigned rest = __ballot_sync(warp::all_lanes, to - from > lane_elements);
+            for (; rest != 0; rest &= rest - 1) {
                 const unsigned of = static_cast<unsigned>(__ffs(static_cast<int>(rest)) - 1);
                 const A value = fold_by_warp(x, warp::shuffle(from, of), warp::shuffle(to, of), value_of);
                 if (lane == of) {
-                    deliver(k, value);
+                    deliver(k, segment + k, value);
                 }
             }
         }

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "warpfold/gpu/core/async_copy.cuh"
-#include "warpfold/gpu/segmented_reduce/warp_tile.cuh"
 
 namespace warpfold::detail {
 
@@ -73,29 +72,27 @@ struct staged_part {
     }
 };
 
-// The fold of the elements from, from + step, ... before `to` of a part, in groups that are read before they are folded.
-// value(element, index)
+// The fold of the elements from, from + step, ... before `to` of a part: four at a time without a condition, so that their
+// reads overlap, then the rest. value(element, index)
 template <class A, class T, class Op, class Value>
 __device__ A fold_staged(const T* x, int from, int to, int step, const Op& op, const Value& value) {
     constexpr int together = 4;
     A mine = Op::template identity<A>();
     const T* at = x + from;
+    const auto add = [&](int i) { mine = op(mine, value(at[i * step], static_cast<unsigned>(at - x) + i * step)); };
+    int rest = to - from;
 #pragma unroll 1
-    for (int rest = to - from; rest > 0; rest -= together * step) {
-        raw_value<T> some[together];
+    for (; rest > (together - 1) * step; rest -= together * step, at += together * step) {
 #pragma unroll
         for (int i = 0; i < together; ++i) {
-            if (i == 0 || rest > i * step) {
-                some[i].put(at[i * step]);
-            }
+            add(i);
         }
+    }
 #pragma unroll
-        for (int i = 0; i < together; ++i) {
-            if (i == 0 || rest > i * step) {
-                mine = op(mine, value(some[i].element(), static_cast<unsigned>(at - x) + i * step));
-            }
+    for (int i = 0; i < together - 1; ++i) {
+        if (rest > i * step) {
+            add(i);
         }
-        at += together * step;
     }
     return mine;
 }
