@@ -278,24 +278,22 @@ private:
         const flags begins = reinterpret_cast<const flags*>(shared.begins)[lane()];
         __syncwarp();
         reinterpret_cast<flags*>(shared.begins)[lane()] = flags{};
-        unsigned char begins_at[items];
+        unsigned begins_at[(items + 3) / 4] = {}; // a byte for each element
         std::memcpy(begins_at, &begins, items);
         A value = Op::template identity<A>();
-        bool any = false;
         raw_value<A> after[items];
 #pragma unroll
         for (unsigned j = 0; j < items; ++j) {
             const unsigned k = lane() * items + j;
             if (Full || (k >= at && k < until)) {
                 const A one = static_cast<A>(detail::mapped(map, x[j].element(), path.base + begin + k));
-                const bool begins_here = begins_at[j] != 0;
+                const bool begins_here = (begins_at[j / 4] & 1u << j % 4 * 8) != 0;
                 if (Full && j == 0) {
                     value = one;
                 } else {
                     const A both = op(value, one);
                     value = begins_here ? one : both;
                 }
-                any = any || begins_here;
             }
             after[j].put(value);
         }
@@ -304,7 +302,12 @@ private:
         // What precedes this lane's row and belongs to its first segment.
         const A of_all = warp::shuffle(open_is_spread ? warp::reduce(open, op) : open, 0);
         open_is_spread = false;
-        const unsigned heads = __ballot_sync(warp::all_lanes, any);
+        unsigned any = 0; // a segment begins in the row, or behind the last element
+#pragma unroll
+        for (const unsigned some : begins_at) {
+            any |= some;
+        }
+        const unsigned heads = __ballot_sync(warp::all_lanes, any != 0);
         const unsigned up_to_here = heads & (warp::all_lanes >> (31 - lane()));
         const unsigned scan_distance =
             up_to_here != 0 ? lane() - (31 - static_cast<unsigned>(__clz(static_cast<int>(up_to_here)))) : lane();
