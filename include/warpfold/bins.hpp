@@ -121,7 +121,7 @@ function_bins(F, std::uint64_t) -> function_bins<F>;
 // is in the target's memory and read in the order of the target: min_max(on, in, n, range) may precede the histogram
 // without a round trip. Bins are those of even_bins in the wider type of samples and range, except that range->largest is
 // in the last bin. If both are equal, samples that equal them are in bin 0. All samples are dropped if the range is
-// empty, has a NaN or an infinity, or has a width that is no number of the type.
+// empty, has a NaN or an infinity, has a width that is no number of the type, or one so small that the bins over it are none.
 template <class T>
 requires std::is_floating_point_v<T>
 class range_bins {

@@ -77,7 +77,7 @@ auto keyed_call(const char* call, const On& on, const Keys& keys, const N& n, co
                 ValuesOut& values_out, const Op& op, const Equal& equal, const Place&... place) {
     const auto count = detail::checked_count(n, call);
     const auto from = detail::read_only(keys);
-    const auto of_keys = detail::read_only(values);
+    const auto of_keys = detail::read_only(detail::data_of_at_least(n, values, "values", call));
     using From = std::remove_cv_t<decltype(from)>;
     using OfKeys = std::remove_cv_t<decltype(of_keys)>;
     const auto to_keys = detail::place_of(keys_out, count.most, call);
@@ -112,8 +112,8 @@ void scan_by_key_call(const char* call, const On& on, const Keys& keys, const N&
     const auto from = detail::read_only(keys);
     detail::check_array(from, least_of(detail::checked_count(n, call)), call);
     using flags = run_heads<std::remove_cv_t<decltype(from)>, stored_callable_t<Equal>>;
-    detail::scan_call<Inclusive>(call, on, values, n, out, identity_map{}, op, heads<flags>(flags{from, equal}),
-                                 how...);
+    detail::scan_call<Inclusive>(call, on, detail::data_of_at_least(n, values, "values", call), n, out, identity_map{},
+                                 op, heads<flags>(flags{from, equal}), how...);
 }
 
 } // namespace detail
@@ -125,14 +125,14 @@ template <class On, class Keys, detail::element_count N, class Values, class Key
 requires(!detail::array_like<Keys> && !detail::number_place<Op>) [[nodiscard]] std::uint64_t
     reduce_by_key(const On& on, const Keys& keys, const N& n, const Values& values, KeysOut&& keys_out,
                   ValuesOut&& values_out, const Op& op = {}, const Equal& equal = {}) {
-    return detail::keyed_call("reduce_by_key", on, keys, n, detail::data_of(values), keys_out, values_out, op, equal);
+    return detail::keyed_call("reduce_by_key", on, keys, n, values, keys_out, values_out, op, equal);
 }
 template <class On, class Keys, detail::element_count N, class Values, class KeysOut, class ValuesOut,
           detail::number_place Count, class Op = sum, class Equal = equals>
 requires(!detail::array_like<Keys>) void reduce_by_key(const On& on, const Keys& keys, const N& n, const Values& values,
                                                        KeysOut&& keys_out, ValuesOut&& values_out, const Count& count,
                                                        const Op& op = {}, const Equal& equal = {}) {
-    detail::keyed_call("reduce_by_key", on, keys, n, detail::data_of(values), keys_out, values_out, op, equal, count);
+    detail::keyed_call("reduce_by_key", on, keys, n, values, keys_out, values_out, op, equal, count);
 }
 
 // --- run_length_encode -------------------------------------------------------------------------------------------------
@@ -157,41 +157,23 @@ template <class On, class Keys, detail::element_count N, class Values, class Out
 requires(!detail::array_like<Keys>) void inclusive_scan_by_key(const On& on, const Keys& keys, const N& n,
                                                                const Values& values, Out&& out, const Op& op = {},
                                                                const Equal& equal = {}, const How&... how) {
-    detail::scan_by_key_call<true>("inclusive_scan_by_key", on, keys, n, detail::data_of(values), out, op, equal,
-                                   how...);
+    detail::scan_by_key_call<true>("inclusive_scan_by_key", on, keys, n, values, out, op, equal, how...);
 }
 template <class On, class Keys, detail::element_count N, class Values, class Out, class Op = sum, class Equal = equals,
           class... How>
 requires(!detail::array_like<Keys>) void exclusive_scan_by_key(const On& on, const Keys& keys, const N& n,
                                                                const Values& values, Out&& out, const Op& op = {},
                                                                const Equal& equal = {}, const How&... how) {
-    detail::scan_by_key_call<false>("exclusive_scan_by_key", on, keys, n, detail::data_of(values), out, op, equal,
-                                    how...);
+    detail::scan_by_key_call<false>("exclusive_scan_by_key", on, keys, n, values, out, op, equal, how...);
 }
 
 // --- the same calls for a range of keys --------------------------------------------------------------------------------
-// Throws invalid_argument if a range of values is shorter.
-
-namespace detail {
-
-template <class Values>
-void check_values_room(const Values& values, std::uint64_t n, const char* call) {
-    if constexpr (sized_range<Values>) {
-        if (std::size(values) < n) {
-            throw invalid_argument(std::string("warpfold: ") + call + ": there are " +
-                                   std::to_string(std::size(values)) + " values of " + std::to_string(n) + " keys");
-        }
-    }
-}
-
-} // namespace detail
 
 template <class On, detail::array_like Keys, class Values, class... Rest>
 auto reduce_by_key(const On& on, const Keys& keys, const Values& values, Rest&&... rest) {
     if constexpr (detail::counted_array_v<Keys, Values>) {
         return warpfold::reduce_by_key(on, detail::decayed(keys), values, rest...);
     } else {
-        detail::check_values_room(values, std::size(keys), "reduce_by_key");
         return warpfold::reduce_by_key(on, std::data(keys), std::uint64_t{std::size(keys)}, values, rest...);
     }
 }
@@ -205,7 +187,6 @@ void inclusive_scan_by_key(const On& on, const Keys& keys, const Values& values,
     if constexpr (detail::counted_array_v<Keys, Values>) {
         warpfold::inclusive_scan_by_key(on, detail::decayed(keys), values, rest...);
     } else {
-        detail::check_values_room(values, std::size(keys), "inclusive_scan_by_key");
         warpfold::inclusive_scan_by_key(on, std::data(keys), std::uint64_t{std::size(keys)}, values, rest...);
     }
 }
@@ -214,7 +195,6 @@ void exclusive_scan_by_key(const On& on, const Keys& keys, const Values& values,
     if constexpr (detail::counted_array_v<Keys, Values>) {
         warpfold::exclusive_scan_by_key(on, detail::decayed(keys), values, rest...);
     } else {
-        detail::check_values_room(values, std::size(keys), "exclusive_scan_by_key");
         warpfold::exclusive_scan_by_key(on, std::data(keys), std::uint64_t{std::size(keys)}, values, rest...);
     }
 }

@@ -156,8 +156,9 @@ requires(!detail::array_like<In> &&
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
     constexpr const char* call = "weighted_histogram";
-    const auto checked =
-        detail::call_frame<On>::run(on, call, [&] { return detail::checked_weights(weights, n, call); });
+    const auto checked = detail::call_frame<On>::run(on, call, [&] {
+        return detail::checked_weights(detail::data_of_at_least(n, weights, "weights", call), n, call);
+    });
     detail::histogram_engine<On>::weigh(on, in, checked, n, sums, of, mode, call);
 }
 
@@ -193,8 +194,8 @@ void with_points(const On& on, const std::tuple<In...>& in, const N& number, con
         const std::uint64_t n = least_of(detail::checked_count(number, call));
         const auto samples = std::apply(
             [&](const auto&... each) {
-                (detail::check_array(detail::decayed(each), n, call), ...);
-                return detail::join_samples(detail::decayed(each)...);
+                (detail::check_array(detail::data_of_at_least(number, each, "coordinates", call), n, call), ...);
+                return detail::join_samples(detail::data_of(each)...);
             },
             in);
         using Point = typename std::remove_cv_t<decltype(samples)>::point;
@@ -231,16 +232,10 @@ void weighted_histogram_nd(const On& on, const std::tuple<In...>& in, const Weig
     constexpr const char* call = "weighted_histogram_nd";
     detail::with_points(on, in, number, bins, call, [&](const auto& samples, const auto& of) {
         auto* const place = detail::count_place(on, sums, of.bins, call);
-        const std::uint64_t n = detail::least_of(detail::checked_count(number, call));
-        if constexpr (detail::sized_range<Weights>) {
-            if (std::size(weights) < n) {
-                detail::refuse_weights(n, std::size(weights), call);
-            }
-        }
         static_assert(detail::weight_sum<std::remove_pointer_t<decltype(place)>>, "sums have 32 or 64 bits");
-        detail::histogram_engine<On>::weigh(on, samples,
-                                            detail::checked_weights(detail::data_of(weights), number, call), number,
-                                            place, of, mode, call);
+        const auto checked =
+            detail::checked_weights(detail::data_of_at_least(number, weights, "weights", call), number, call);
+        detail::histogram_engine<On>::weigh(on, samples, checked, number, place, of, mode, call);
     });
 }
 
@@ -284,13 +279,21 @@ requires(!detail::element_count<std::remove_cvref_t<Sums>>) void weighted_histog
                                  detail::count_place(on, sums, bins.count(), "weighted_histogram"), bins, mode);
 }
 template <class On, class In, class Weights, detail::element_count N, class Sums, class Bins>
-requires(detail::decays<In> || detail::decays<Weights> ||
-         detail::pointer_like<std::remove_cvref_t<Sums>>) void weighted_histogram(const On& on, const In& in,
-                                                                                  const Weights& weights, const N& n,
-                                                                                  Sums&& sums, const Bins& bins,
-                                                                                  update mode = update::overwrite) {
-    warpfold::weighted_histogram(on, detail::decayed(in), detail::decayed(weights), n, detail::decayed_output(sums),
+requires(
+    !detail::array_like<In> && !detail::decays<Weights> &&
+    detail::count_container<std::remove_reference_t<Sums>>) void weighted_histogram(const On& on, const In& in,
+                                                                                    const Weights& weights, const N& n,
+                                                                                    Sums&& sums, const Bins& bins,
+                                                                                    update mode = update::overwrite) {
+    warpfold::weighted_histogram(on, in, weights, n, detail::count_place(on, sums, bins.count(), "weighted_histogram"),
                                  bins, mode);
+}
+template <class On, class In, class Weights, detail::element_count N, class Sums, class Bins>
+requires(detail::decays<In> || detail::decays<Weights>) void weighted_histogram(const On& on, const In& in,
+                                                                                const Weights& weights, const N& n,
+                                                                                Sums&& sums, const Bins& bins,
+                                                                                update mode = update::overwrite) {
+    warpfold::weighted_histogram(on, detail::decayed(in), detail::decayed(weights), n, sums, bins, mode);
 }
 
 template <unsigned Channels, class On, detail::sized_range Range, class Counts,
@@ -307,10 +310,17 @@ requires(!detail::element_count<std::remove_cvref_t<Counts>>) void histogram_cha
         detail::count_place(on, counts, detail::all_bins(bins), "histogram_channels"), bins, mode);
 }
 template <unsigned Channels, class On, class In, detail::element_count N, class Counts, class Bins, std::size_t Active>
-requires(detail::decays<In> || detail::pointer_like<std::remove_cvref_t<Counts>>) void histogram_channels(
+requires(!detail::array_like<In> && detail::count_container<std::remove_reference_t<Counts>>) void histogram_channels(
     const On& on, const In& in, const N& n, Counts&& counts, const std::array<Bins, Active>& bins,
     update mode = update::overwrite) {
-    warpfold::histogram_channels<Channels>(on, detail::decayed(in), n, detail::decayed_output(counts), bins, mode);
+    warpfold::histogram_channels<Channels>(
+        on, in, n, detail::count_place(on, counts, detail::all_bins(bins), "histogram_channels"), bins, mode);
+}
+template <unsigned Channels, class On, detail::decays In, detail::element_count N, class Counts, class Bins,
+          std::size_t Active>
+void histogram_channels(const On& on, const In& in, const N& n, Counts&& counts, const std::array<Bins, Active>& bins,
+                        update mode = update::overwrite) {
+    warpfold::histogram_channels<Channels>(on, detail::decayed(in), n, counts, bins, mode);
 }
 
 } // namespace warpfold

@@ -12,7 +12,7 @@
 // `rejected` are such with out[k] = value, all in the target's memory. n counts elements; it may be a count_at, which
 // reads it from the target's memory. *count becomes the number of selected elements: `count` is a pointer or an iterator
 // there. Ranges with data() and size() replace `in, n`, `out` and `rejected`; the latter have room for n elements each.
-// Behind pointers there is room for the results.
+// Behind pointers there is room for the results. Elements have a default constructor.
 //
 // Output. Without `count` the call waits and returns the number. With it, on a GPU, the call returns at once.
 //
@@ -46,9 +46,14 @@ namespace warpfold {
 // Selects by other arrays than the input; pointers, objects with [k], or ranges.
 template <class Stencil, class Predicate>
 constexpr auto where(const Stencil& stencil, const Predicate& predicate) {
-    return detail::stencil_test<decltype(detail::read_only(detail::data_of(stencil))),
-                                detail::stored_callable_t<Predicate>>{detail::read_only(detail::data_of(stencil)),
-                                                                      predicate};
+    using test = detail::stencil_test<decltype(detail::read_only(detail::data_of(stencil))),
+                                      detail::stored_callable_t<Predicate>>;
+    const test made{detail::read_only(detail::data_of(stencil)), predicate};
+    if constexpr (detail::sized_range<Stencil>) {
+        return detail::test_by_range<test>{made, std::size(stencil)};
+    } else {
+        return made;
+    }
 }
 template <class Flags>
 constexpr auto where(const Flags& flags) {
@@ -66,10 +71,12 @@ template <class Test>
 void check_test(const Test&, std::uint64_t, const char*) {}
 
 // Makes the task, checks its arguments, and runs it; `place` is empty, or where the number of results goes.
-template <class On, class In, class N, class Out, class Rejected, class Test, class... Place>
+template <class On, class In, class N, class Out, class Rejected, class Given, class... Place>
 auto select_call(const char* call, const On& on, const In& in, const N& n, Out& out, Rejected& rejected,
-                 const Test& test, const Place&... place) {
+                 const Given& given, const Place&... place) {
     const auto count = detail::checked_count(n, call);
+    const auto test = detail::test_of(given, count, call);
+    using Test = std::remove_cv_t<decltype(test)>;
     const auto from = detail::read_only(in);
     const auto to = detail::place_of(out, count.most, call);
     detail::check_array(from, count.most, call);
@@ -105,13 +112,13 @@ template <class On, class In, detail::element_count N, class Out, class Test>
 requires(!detail::array_like<In>) [[nodiscard]] std::uint64_t
     select(const On& on, const In& in, const N& n, Out&& out, const Test& test) {
     const detail::no_output none;
-    return detail::select_call("select", on, in, n, out, none, detail::test_of(test));
+    return detail::select_call("select", on, in, n, out, none, test);
 }
 template <class On, class In, detail::element_count N, class Out, detail::number_place Count, class Test>
 requires(!detail::array_like<In>) void select(const On& on, const In& in, const N& n, Out&& out, const Count& count,
                                               const Test& test) {
     const detail::no_output none;
-    detail::select_call("select", on, in, n, out, none, detail::test_of(test), count);
+    detail::select_call("select", on, in, n, out, none, test, count);
 }
 
 // --- partition ---------------------------------------------------------------------------------------------------------
@@ -119,13 +126,13 @@ requires(!detail::array_like<In>) void select(const On& on, const In& in, const 
 template <class On, class In, detail::element_count N, class Out, class Rejected, class Test>
 requires(!detail::array_like<In>) [[nodiscard]] std::uint64_t
     partition(const On& on, const In& in, const N& n, Out&& out, Rejected&& rejected, const Test& test) {
-    return detail::select_call("partition", on, in, n, out, rejected, detail::test_of(test));
+    return detail::select_call("partition", on, in, n, out, rejected, test);
 }
 template <class On, class In, detail::element_count N, class Out, class Rejected, detail::number_place Count,
           class Test>
 requires(!detail::array_like<In>) void partition(const On& on, const In& in, const N& n, Out&& out, Rejected&& rejected,
                                                  const Count& count, const Test& test) {
-    detail::select_call("partition", on, in, n, out, rejected, detail::test_of(test), count);
+    detail::select_call("partition", on, in, n, out, rejected, test, count);
 }
 
 // --- unique ------------------------------------------------------------------------------------------------------------

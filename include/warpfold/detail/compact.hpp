@@ -55,13 +55,33 @@ inline constexpr bool is_stencil_test_v = false;
 template <class Stencil, class Predicate>
 inline constexpr bool is_stencil_test_v<stencil_test<Stencil, Predicate>> = true;
 
+// A test by a range of so many elements.
 template <class Test>
-auto test_of(const Test& test) {
+struct test_by_range {
+    Test test;
+    std::uint64_t size;
+};
+
+// The test of a call with n elements, from what the user gives. Throws invalid_argument if it reads a range that is shorter.
+template <class Test, class Count>
+auto test_of(const Test& test, const Count&, const char*) {
     if constexpr (is_stencil_test_v<Test>) {
         return test;
     } else {
         return element_test<stored_callable_t<Test>>{test};
     }
+}
+template <class Test, class Count>
+auto test_of(const test_by_range<Test>& of_range, const Count& count, const char* call) {
+    if (of_range.size < least_of(count)) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(of_range.size) +
+                               " flags of " + std::to_string(least_of(count)) + " elements");
+    }
+    return of_range.test;
+}
+template <class Equal, class Count>
+auto test_of(const run_head_test<Equal>& test, const Count&, const char*) {
+    return test;
 }
 
 WARPFOLD_CALLS_ANY

@@ -2,8 +2,10 @@
 // The number of elements of a call: an integer, or one in the target's memory that an earlier call has written.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <type_traits>
 
@@ -53,12 +55,15 @@ struct multiplied_count {
 template <class I>
 inline constexpr bool is_count_at_v<multiplied_count<I>> = true;
 
+// A product that is too large stays an impossible number of elements.
 template <unsigned Times, element_count N>
 auto multiplied(const N& n) {
+    constexpr std::uint64_t most = ~std::uint64_t{0} / Times;
     if constexpr (is_count_at_v<N>) {
-        return multiplied_count<std::remove_cvref_t<decltype(*n.number)>>{n.number, n.most * Times, Times};
+        return multiplied_count<std::remove_cvref_t<decltype(*n.number)>>{n.number, std::min(n.most, most) * Times,
+                                                                          Times};
     } else {
-        return static_cast<std::uint64_t>(n) * Times;
+        return std::min(static_cast<std::uint64_t>(n), most) * Times;
     }
 }
 
@@ -90,6 +95,19 @@ auto checked_count(const N& n, const char* call) {
         detail::check_number(known.most, call);
         return known;
     }
+}
+
+// data_of(x). Throws invalid_argument if x is a range of fewer than n elements, as far as n is known: `what` says what they are.
+template <element_count N, class X>
+auto data_of_at_least(const N& n, const X& x, const char* what, const char* call) {
+    if constexpr (sized_range<X>) {
+        const std::uint64_t least = least_of(detail::checked_count(n, call));
+        if (std::size(x) < least) {
+            throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(std::size(x)) +
+                                   " " + what + " of " + std::to_string(least) + " elements");
+        }
+    }
+    return detail::data_of(x);
 }
 
 // For folds: throws invalid_argument where it is known that there are no elements. A rank's part may be empty.

@@ -33,7 +33,7 @@ struct reversed_order {};
 inline constexpr reversed_order reversed{};
 
 // A segment begins at 0 and at every k where flags[k] is true. `Flags` is a pointer or an object with [k]; a range
-// gives its data().
+// gives its data() and size().
 template <class Flags>
 struct heads {
     static_assert(!std::is_const_v<Flags>, "heads: const flags; their type selects how they are read");
@@ -41,9 +41,10 @@ struct heads {
     WARPFOLD_HD explicit constexpr heads(const Flags& flags_) : flags(flags_) {}
     template <class Range>
     requires std::is_same_v<Flags, detail::pointer_into<Range>>
-    explicit constexpr heads(const Range& range) : flags(std::data(range)) {}
+    explicit constexpr heads(const Range& range) : flags(std::data(range)), count(std::size(range)) {}
 
     Flags flags;
+    std::uint64_t count = ~std::uint64_t{0}; // of a range
 };
 template <class Range>
 heads(const Range&) -> heads<detail::pointer_into<Range>>; // does not copy a range
@@ -96,9 +97,17 @@ struct segments_in<equal_segments> {
     static constexpr bool there = true;
 };
 
-// Segments of a scan of n elements. Throws invalid_argument for a length of 0.
+// Segments of a scan of n elements. Throws invalid_argument for a length of 0, and for too few flags.
 template <class Segments>
 const Segments& segments_of_scan(const Segments& given, std::uint64_t, const char*) {
+    return given;
+}
+template <class Flags>
+const heads<Flags>& segments_of_scan(const heads<Flags>& given, std::uint64_t n, const char* call) {
+    if (given.count < n) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(given.count) +
+                               " flags of " + std::to_string(n) + " elements");
+    }
     return given;
 }
 inline offsets<equal_segments> segments_of_scan(const equal_segments& given, std::uint64_t n, const char* call) {

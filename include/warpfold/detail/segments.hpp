@@ -107,48 +107,67 @@ inline constexpr bool output_is_range_v<First, Second, Rest...> = output_like<st
 template <class In, class Offsets, class... Rest>
 concept segment_ranges = array_like<In> || array_like<Offsets> || output_is_range_v<Rest...>;
 
-// The number of segments of size(offsets) - 1. Throws invalid_argument if `offsets` is empty, if a range `out` is shorter
-// and, on the host, if the last offset is greater than the size of a range of elements.
-template <class On, class In, sized_range Offsets, class Out>
-std::uint64_t checked_segments(const char* name, [[maybe_unused]] const In& in, const Offsets& offsets,
-                               [[maybe_unused]] const Out& out) {
+// Throws invalid_argument if a range of offsets or `out` is too short for so many segments, or a range of elements for segments of
+// one length and, on the host, for the last offset.
+template <class On, class In, class Offsets, class Out>
+void check_segment_ranges(const char* name, [[maybe_unused]] const In& in, [[maybe_unused]] const Offsets& offsets,
+                          std::uint64_t segments, [[maybe_unused]] const Out& out) {
     const auto fail = [&](const std::string& what) {
         throw invalid_argument(std::string("warpfold: ") + name + ": " + what);
     };
-    if (std::size(offsets) == 0) {
-        fail("there are no offsets, and they are one more than segments");
+    if (segments == 0) {
+        return;
     }
-    const std::uint64_t segments = std::size(offsets) - 1;
+    if constexpr (sized_range<Offsets>) {
+        if (std::size(offsets) <= segments) {
+            fail("there are " + std::to_string(std::size(offsets)) + " offsets of " + std::to_string(segments) +
+                 " segments, and they are one more");
+        }
+    }
     if constexpr (sized_range<std::remove_reference_t<Out>>) {
         if (std::size(out) < segments) {
             fail("the output has room for " + std::to_string(std::size(out)) + " of " + std::to_string(segments) +
                  " segments");
         }
     }
-    if constexpr (std::is_same_v<On, host> && sized_range<In>) {
-        const auto end = std::data(offsets)[segments];
+    if constexpr (sized_range<In> && std::is_same_v<Offsets, equal_segments>) {
+        if (offsets.length != 0 && segments > std::size(in) / offsets.length) {
+            fail("there are " + std::to_string(std::size(in)) + " elements of " + std::to_string(segments) +
+                 " segments of " + std::to_string(offsets.length));
+        }
+    } else if constexpr (sized_range<In> && std::is_same_v<On, host>) {
+        const auto end = detail::data_of(offsets)[segments];
         if (end > 0 && static_cast<std::uint64_t>(end) > std::size(in)) {
             fail("the last offset is " + std::to_string(end) + ", and there are " + std::to_string(std::size(in)) +
                  " elements");
         }
     }
-    return segments;
 }
 
-// Calls call(on, in, offsets, segments, out, rest...) with pointers in the place of ranges and iterators.
+// Calls call(on, in, offsets, segments, out, rest...) with pointers in the place of ranges and iterators. Throws what
+// check_segment_ranges() throws where the number of segments is known.
 template <class Call, class On, class In, class Offsets, element_count N, class Out, class... Rest>
-void with_segments(const char* /*name*/, const Call& call, const On& on, const In& in, const Offsets& offsets,
+void with_segments(const char* name, const Call& call, const On& on, const In& in, const Offsets& offsets,
                    const N& segments, Out&& out, const Rest&... rest) {
+    call_frame<On>::run(on, name, [&] {
+        const auto number = detail::checked_count(segments, name);
+        detail::check_segment_ranges<On>(name, in, offsets,
+                                         std::is_same_v<On, host> ? number.value() : least_of(number), out);
+    });
     call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::output_of(out), rest...);
 }
-// The same for size(offsets) - 1 segments. Throws what checked_segments() throws.
+// The same for size(offsets) - 1 segments. Throws invalid_argument if there are no offsets.
 template <class Call, class On, class In, sized_range Offsets, class Out, class... Rest>
 requires(!element_count<std::remove_cvref_t<Out>>) void with_segments(const char* name, const Call& call, const On& on,
                                                                       const In& in, const Offsets& offsets, Out&& out,
                                                                       const Rest&... rest) {
-    const std::uint64_t segments =
-        call_frame<On>::run(on, name, [&] { return detail::checked_segments<On>(name, in, offsets, out); });
-    call(on, detail::data_of(in), detail::data_of(offsets), segments, detail::output_of(out), rest...);
+    call_frame<On>::run(on, name, [&] {
+        if (std::size(offsets) == 0) {
+            throw invalid_argument(std::string("warpfold: ") + name +
+                                   ": there are no offsets, and they are one more than segments");
+        }
+    });
+    detail::with_segments(name, call, on, in, offsets, std::uint64_t{std::size(offsets)} - 1, out, rest...);
 }
 
 } // namespace detail

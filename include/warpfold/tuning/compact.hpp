@@ -33,6 +33,7 @@ struct persistent_tiles {
 struct range_tiles {
     unsigned block_threads;
     unsigned bytes_per_thread;    // of what is read in a tile, at most 32 elements
+    unsigned kept_run = 100;      // elements of a run, on average, from which on warps keep where runs begin
     unsigned resident_blocks = 1; // of a multiprocessor, for which registers are left, and of a launch
 
     bool operator==(const range_tiles&) const = default;
@@ -46,7 +47,7 @@ struct compact_kernels {
     compact_tiles short_arrays{.bytes_per_thread = 32, .resident_blocks = 4}; // all of these, of few elements
     persistent_tiles persistent{};                                            // compactions of long arrays
     range_tiles ranges{.block_threads = 384, .bytes_per_thread = 128};        // reductions by key of long arrays
-    range_tiles lengths{.block_threads = 768, .bytes_per_thread = 64};        // run-length encodings of long arrays
+    range_tiles lengths{.block_threads = 768, .bytes_per_thread = 64, .kept_run = 30}; // run-length encodings of these
 
     bool operator==(const compact_kernels&) const = default;
 };
@@ -83,7 +84,7 @@ struct compact_policy {
     // memory, and in longer arrays where by a sample up to sampled_percent of it are selected.
     std::uint64_t kept_min_bytes = std::uint64_t{16} << 20;
     unsigned kept_percent = 220, sampled_percent = 150;
-    unsigned kept_warp_bytes = ~0u; // of a warp, if there are more
+    unsigned kept_warp_bytes = ~0u; // of a warp, if there are more; also for where runs begin
     // Reductions by key that read at least so many bytes have the kernel of ranges, and run-length encodings.
     std::uint64_t ranges_min_bytes = std::uint64_t{12} << 20, ranges_min_key_bytes = std::uint64_t{8} << 20;
 

@@ -17,18 +17,26 @@ using tests::expect_results;
 using tests::on_device;
 using tests::reduces;
 
-// Tiles of 128 elements of 8 bytes and blocks of two warps, so that few elements have many ranges; and those of the default.
-constexpr tuning::range_tiles short_tiles{.block_threads = 64, .bytes_per_thread = 32};
+// Tiles of 128 elements of 8 bytes and blocks of two warps, so that few elements have many ranges; and those of the default. Of
+// the former a warp keeps where all runs begin, where the first few do, or nothing.
+constexpr tuning::range_tiles short_tiles{.block_threads = 64, .bytes_per_thread = 32, .kept_run = 1};
 constexpr tuning::compact_kernels small{.ranges = short_tiles, .lengths = short_tiles};
-const auto in_small_ranges =
-    gpu{}.with(tuning::compact_policy<small>{.ranges_min_bytes = 0, .ranges_min_key_bytes = 0});
+auto in_small_ranges_keeping(unsigned bytes) {
+    return gpu{}.with(
+        tuning::compact_policy<small>{.kept_warp_bytes = bytes, .ranges_min_bytes = 0, .ranges_min_key_bytes = 0});
+}
+const auto in_small_ranges = in_small_ranges_keeping(~0u);
+const std::vector each_keeping{in_small_ranges, in_small_ranges_keeping(48), in_small_ranges_keeping(0)};
 const auto in_ranges = gpu{}.with(tuning::compact_policy<>{.ranges_min_bytes = 0, .ranges_min_key_bytes = 0});
 
 TEST(keyed_ranges, floats) {
     for (const std::uint64_t n : {0, 1, 127, 128, 129, 255, 257, 9001}) {
         unsigned offset = 0;
         for (const auto& keys : tests::key_cases(n, 9000)) {
-            reduces<float>(in_small_ranges, keys, tests::small_numbers<float>(n, 2), offset++, std::plus<>{}, equals{});
+            for (const auto& on : each_keeping) {
+                reduces<float>(on, keys, tests::small_numbers<float>(n, 2), offset, std::plus<>{}, equals{});
+            }
+            ++offset;
         }
     }
     for (const auto& keys : tests::key_cases(30'000, 9000)) {
@@ -39,8 +47,6 @@ TEST(keyed_ranges, floats) {
 // By an operation that has an order and no identity; runs cross warps and blocks.
 TEST(keyed_ranges, in_order) {
     workspace memory(reduce_by_key_workspace<std::uint64_t, tests::affine, tests::then>(66001, in_small_ranges));
-    auto on = in_small_ranges;
-    on.memory = &memory;
     for (const std::uint64_t n : {1u, 63u, 64u, 65u, 2049u, 66001u}) {
         std::vector<tests::affine> maps;
         for (std::uint32_t k = 0; k < n; ++k) {
@@ -48,7 +54,10 @@ TEST(keyed_ranges, in_order) {
         }
         for (const unsigned longest : {700u, 9000u}) {
             for (const auto& keys : tests::key_cases(n, longest)) {
-                reduces<tests::affine>(on, as_keys<std::uint64_t>(keys), maps, n % 2, tests::then{}, equals{});
+                for (auto on : each_keeping) {
+                    on.memory = &memory;
+                    reduces<tests::affine>(on, as_keys<std::uint64_t>(keys), maps, n % 2, tests::then{}, equals{});
+                }
             }
         }
     }
@@ -84,8 +93,10 @@ TEST(keyed_ranges, run_lengths) {
     for (const std::uint64_t n : {1u, 31u, 256u, 2049u, 66001u}) {
         const auto cases = tests::key_cases(n, 9000);
         for (unsigned c = 0; c < cases.size(); ++c) {
-            encodes<std::uint32_t, std::uint32_t>(in_small_ranges, cases[c], c);
-            encodes<std::uint16_t, std::uint64_t>(in_small_ranges, cases[c], c);
+            for (const auto& on : each_keeping) {
+                encodes<std::uint32_t, std::uint32_t>(on, cases[c], c);
+                encodes<std::uint16_t, std::uint64_t>(on, cases[c], c);
+            }
             encodes<std::uint64_t, std::uint8_t>(in_ranges, cases[c], 5 * c);
         }
     }

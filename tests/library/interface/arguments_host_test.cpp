@@ -7,12 +7,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/library/interface/standard_cases.hpp"
 #include "tests/message_of.hpp"
+#include "warpfold/by_key.hpp"
 #include "warpfold/chunked.hpp"
 #include "warpfold/convolve.hpp"
 #include "warpfold/exact_accumulator.hpp"
@@ -20,6 +22,7 @@
 #include "warpfold/reduce.hpp"
 #include "warpfold/scan.hpp"
 #include "warpfold/segmented_reduce.hpp"
+#include "warpfold/select.hpp"
 
 namespace warpfold {
 
@@ -389,6 +392,63 @@ TEST(Iterators, InputsAndOutputs) {
     exact_accumulator<float> of_range;
     of_range.add(host{}, data);
     EXPECT_TRUE(tests::same_bits(sum_on.value(), of_range.value()));
+}
+
+// Ranges beside a number of elements or segments that is too large for them.
+TEST(arguments, ranges_that_are_too_short) {
+    const std::vector<int> x(100, 1), few(10, 1), offsets{0, 5, 10};
+    std::vector<int> out(100), keys(100);
+    std::vector<std::int64_t> one(1), three(3);
+    const int* const all = x.data();
+    const auto refused = [](const auto& call, const std::string& what) {
+        EXPECT_EQ(tests::message_of<invalid_argument>(call), "warpfold: " + what);
+    };
+    refused([&] { segmented_reduce(host{}, x, offsets, 2, one); },
+            "segmented_reduce: the output has room for 1 of 2 segments");
+    refused([&] { segmented_reduce(host{}, x, equal_segments{10}, 2, one); },
+            "segmented_reduce: the output has room for 1 of 2 segments");
+    refused([&] { segmented_reduce(host{}, x, offsets, 3, three); },
+            "segmented_reduce: there are 3 offsets of 3 segments, and they are one more");
+    refused([&] { segmented_reduce(host{}, x, equal_segments{50}, 3, three); },
+            "segmented_reduce: there are 100 elements of 3 segments of 50");
+    refused(
+        [&] {
+            segmented_reduce(host{}, few, std::vector{0, 11}.data(), 1, three);
+        },
+        "segmented_reduce: the last offset is 11, and there are 10 elements");
+    refused([&] { segmented_reduce(host{}, x, std::vector<int>{}, three); },
+            "segmented_reduce: there are no offsets, and they are one more than segments");
+    segmented_reduce(host{}, x, std::vector<int>{}, 0, one);
+
+    refused([&] { (void)select(host{}, x, out, where(few)); }, "select: there are 10 flags of 100 elements");
+    refused([&] { (void)partition(host{}, all, 100, out, keys, where(few, std::identity{})); },
+            "partition: there are 10 flags of 100 elements");
+    EXPECT_EQ(select(host{}, all, 10, out, where(few)), 10u);
+    refused([&] { inclusive_scan(host{}, x, out, sum{}, heads(few)); },
+            "inclusive_scan: there are 10 flags of 100 elements");
+    inclusive_scan(host{}, few, out, sum{}, heads(few));
+    EXPECT_EQ(out[9], 1);
+    refused([&] { (void)reduce_by_key(host{}, all, 100, few, keys, out); },
+            "reduce_by_key: there are 10 values of 100 elements");
+    refused([&] { exclusive_scan_by_key(host{}, x, few, out); },
+            "exclusive_scan_by_key: there are 10 values of 100 elements");
+
+    const even_bins<int> bins(0, 2, 2);
+    std::vector<int> sums(2);
+    std::vector<std::uint64_t> counts(4);
+    refused([&] { weighted_histogram(host{}, all, few, 100, sums.data(), bins); },
+            "weighted_histogram: there are 10 weights of 100 elements");
+    refused(
+        [&] {
+            histogram_nd(host{}, std::tuple{x, few}, 100, counts, std::tuple{bins, bins});
+        },
+        "histogram_nd: there are 10 coordinates of 100 elements");
+    weighted_histogram(host{}, all, few, 10, sums, bins);
+    EXPECT_EQ(sums, (std::vector{0, 10}));
+    histogram_channels<2>(host{}, all, 50, counts, std::array{bins, bins});
+    EXPECT_EQ(counts, (std::vector<std::uint64_t>{0, 50, 0, 50}));
+    EXPECT_THROW(histogram_channels<4>(host{}, all, std::uint64_t{1} << 62, counts.data(), std::array{bins, bins}),
+                 invalid_argument);
 }
 
 } // namespace

@@ -169,7 +169,10 @@ private:
         const unsigned warps = detail::threads_of<Plan>(facts) / warp::lanes;
         const unsigned blocks = Plan::blocks_of(Plan::tiles_of(count.most, shift), warps, Plan::most_blocks);
         const call_memory memory(on, Plan::exchange_bytes, got != nullptr ? sizeof(std::uint64_t) : 0, call);
-        Plan plan{task, count, place, memory.slots(), shift};
+        const std::size_t room = std::min<std::size_t>(Plan::shared_bytes(facts) / warps - Plan::warp_bytes,
+                                                       detail::policy_of<tuning::compact_policy<>>(on).kept_warp_bytes);
+        const auto kept = static_cast<unsigned>(room / 16 * 4);
+        Plan plan{task, count, place, memory.slots(), shift, kept};
         place_number(plan, memory, got);
         launch_persistent_blocks<kernel>(facts, blocks, on.stream, plan);
         fetch_number(on, memory, got);

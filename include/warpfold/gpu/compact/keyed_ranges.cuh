@@ -2,7 +2,8 @@
 // Reductions by key and run-length encodings of long arrays on a GPU: one launch, in which each warp goes twice through a range
 // of consecutive elements. First it counts the runs that begin there, and blocks exchange their counts. Then it writes the
 // results of its range, and waits for no other warp. Tiles that wait for each other's prefixes, one after the other, take
-// longer than to read the keys again (docs/decisions/0060-keyed-ranges.md).
+// longer than to read the keys again (docs/decisions/0060-keyed-ranges.md). As far as shared memory lasts, a warp notes where
+// runs begin, and does not read these keys again.
 //
 // A lane has consecutive elements, so that a warp scans once a tile. Where a run begins, the result of the run before it is
 // written. What a task makes of runs: run_walks.cuh.
@@ -19,6 +20,7 @@
 #include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/scan/all_tiles_prefix.cuh"
+#include "warpfold/gpu/scan/persistent_block.cuh"
 #include "warpfold/tuning/compact.hpp"
 #include "warpfold/warp/scan.cuh"
 
@@ -55,12 +57,18 @@ struct keyed_ranges_plan {
             : values_at;
     // Behind its stages: where runs begin in the tile.
     static constexpr unsigned heads_at = warp_stage_bytes * stages;
-    static constexpr unsigned warp_bytes = (heads_at + of_warp * unsigned{sizeof(std::uint16_t)} + 15) / 16 * 16;
+    static constexpr unsigned warp_bytes =
+        (heads_at + std::max<unsigned>(of_warp * sizeof(std::uint16_t), warp::lanes * sizeof(unsigned)) + 15) / 16 * 16;
     static constexpr std::size_t shared = std::size_t{warp_bytes} * warps;
     // Of cards with less shared memory; it fits every card.
     static constexpr unsigned fallback_threads = (warps + 1) / 2 * warp::lanes;
     static constexpr std::size_t stage_bytes = std::size_t{warp_bytes} * (fallback_threads / warp::lanes);
     static constexpr bool fits = stage_bytes + 2048 <= 65536;
+    // Of a block, with room for places. With a smaller L1 cache copies to shared memory take up to 8 % longer.
+    static constexpr std::size_t l1_bytes = 65536;
+    static std::size_t shared_bytes(const kernel_properties& facts) {
+        return facts.has_fallback_shared ? stage_bytes : detail::all_shared_bytes(facts, shared, l1_bytes);
+    }
 
     static constexpr unsigned most_blocks = prefix_type::most_tiles;
     // What blocks exchange: their counts and, behind these, open runs.
@@ -83,6 +91,7 @@ struct keyed_ranges_plan {
     Place place; // of the number of results
     void* workspace;
     unsigned shift; // so many elements before the keys they are aligned to a vector
+    unsigned kept;  // places that a warp has room for, behind its stages
 };
 
 // A warp in its range.
@@ -102,19 +111,32 @@ public:
         const std::uint64_t own = std::uint64_t{blockIdx.x} * warps + warp;
         begin_ = own * tiles_ / ranges;
         end_ = (own + 1) * tiles_ / ranges;
-        memory_ = reinterpret_cast<unsigned char*>(stages) + warp * Plan::warp_bytes;
+        behind_kept_ = begin_;
+        memory_ = reinterpret_cast<unsigned char*>(stages) + warp * (Plan::warp_bytes + plan.kept * sizeof(unsigned));
+        places_ = reinterpret_cast<unsigned*>(memory_ + Plan::warp_bytes);
     }
 
-    // The runs that begin in the range, in all lanes.
+    // The runs that begin in the range, in all lanes. Keeps the places of the first ones.
     [[nodiscard]] __device__ run_beginnings beginnings() {
         run_beginnings of_lane{};
-        for_each_tile<false>([&](std::uint64_t tile, const Part& part, unsigned char* memory) {
+        bool keeps = plan_.kept != 0 && (end_ - begin_) * Plan::of_warp >> 31 == 0;
+        for_each_tile<true, false>(begin_, end_, [&](std::uint64_t tile, const Part& part, unsigned char* memory) {
             Key keys[span];
             const unsigned heads = find_heads(tile, part, memory, keys);
             of_lane.count += static_cast<unsigned>(__popc(heads));
             if (heads != 0) {
                 of_lane.behind_last = tile * Plan::of_warp + Part::place(0) + behind_last_head(heads);
             }
+            if (keeps && __any_sync(warp::all_lanes, heads != 0)) {
+                unsigned before[1] = {static_cast<unsigned>(__popc(heads))};
+                const unsigned runs = detail::scan_run_counts<span>(before);
+                keeps = kept_ + runs <= most_kept(tile);
+                if (keeps) {
+                    note_places(heads, place_in_range(tile) + Part::place(0), places_ + kept_ + before[0]);
+                    kept_ += runs;
+                }
+            }
+            behind_kept_ += keeps ? 1 : 0;
         });
 #pragma unroll
         for (unsigned distance = warp::lanes / 2; distance != 0; distance /= 2) {
@@ -128,22 +150,33 @@ public:
     // Writes the results of the range; `before`: the runs that begin before it.
     __device__ void write(const run_beginnings& before, Walk& walk) {
         runs_ = before.count;
-        for_each_tile<true>(
+        if (behind_kept_ != begin_) {
+            write_kept(walk);
+        }
+        for_each_tile<true, Plan::has_values>(
+            behind_kept_, end_,
             [&](std::uint64_t tile, const Part& part, unsigned char* memory) { write_tile(tile, part, memory, walk); });
     }
 
 private:
-    // Calls each(tile, part, memory) with the keys of a tile in shared memory, and the values behind them.
-    template <bool Values, class Each>
-    __device__ void for_each_tile(const Each& each) {
-        if (begin_ == end_) {
+    // Calls each(tile, part, memory) for the tiles of [first, last) with their keys in shared memory, the values behind them, or
+    // both.
+    template <bool Keys, bool Values, class Each>
+    __device__ void for_each_tile(std::uint64_t first, std::uint64_t last, const Each& each) {
+        if (first == last) {
             return;
         }
-        last_key_ = plan_.task.keys[begin_ == 0 ? 0 : part(begin_).begin - 1];
-        fetch<Values>(begin_);
+        if constexpr (Keys) {
+            last_key_ = plan_.task.keys[first == 0 ? 0 : part(first).begin - 1];
+        }
+        fetch<Keys, Values>(first);
 #pragma unroll 1
-        for (std::uint64_t tile = begin_; tile != end_; ++tile) {
-            fetch<Values>(tile + 1);
+        for (std::uint64_t tile = first; tile != last; ++tile) {
+            if (tile + 1 < last) {
+                fetch<Keys, Values>(tile + 1);
+            } else {
+                commit_copies();
+            }
             wait_copies<1>();
             __syncwarp();
             each(tile, part(tile), stage_of(tile));
@@ -154,17 +187,34 @@ private:
     [[nodiscard]] __device__ unsigned char* stage_of(std::uint64_t tile) const {
         return memory_ + tile % Plan::stages * Plan::warp_stage_bytes;
     }
-    template <bool Values>
+    template <bool Keys, bool Values>
     __device__ void fetch(std::uint64_t tile) const {
-        if (tile < end_) {
-            const Part of = part(tile);
-            unsigned char* const memory = stage_of(tile);
+        const Part of = part(tile);
+        unsigned char* const memory = stage_of(tile);
+        if constexpr (Keys) {
             of.fetch_runs(plan_.task.keys, memory);
-            if constexpr (Values && Plan::has_values) {
-                of.fetch_runs(plan_.task.values, memory + Plan::values_at);
-            }
+        }
+        if constexpr (Values) {
+            of.fetch_runs(plan_.task.values, memory + Plan::values_at);
         }
         commit_copies();
+    }
+    // How many runs are kept up to a tile, at most: where there are more, reading the keys again is faster.
+    [[nodiscard]] __device__ unsigned most_kept(std::uint64_t tile) const {
+        const auto tiles = static_cast<unsigned>(tile - begin_) + 8; // a few more, as runs are not of one length
+        return min(plan_.kept - 1, tiles * (Plan::of_warp / Plan::kernels.kept_run)); // and the end of the array
+    }
+    // Of the first place of a tile.
+    [[nodiscard]] __device__ unsigned place_in_range(std::uint64_t tile) const {
+        return static_cast<unsigned>(tile - begin_) * Plan::of_warp;
+    }
+    // Notes the places of the lane's runs, of which the first element is at place `first`.
+    template <class Place>
+    __device__ static void note_places(unsigned heads, unsigned first, Place* at) {
+#pragma unroll 1
+        for (unsigned rest = heads; rest != 0; rest &= rest - 1) {
+            *at++ = static_cast<Place>(first + static_cast<unsigned>(__ffs(static_cast<int>(rest))) - 1);
+        }
     }
 
     // Bits: at which of the lane's elements a run begins. Loads the keys.
@@ -200,12 +250,7 @@ private:
         unsigned lane_runs[1] = {static_cast<unsigned>(__popc(heads))};
         const unsigned runs = detail::scan_run_counts<span>(lane_runs);
         auto* const places = reinterpret_cast<std::uint16_t*>(memory_ + Plan::heads_at);
-        std::uint16_t* at = places + lane_runs[0];
-#pragma unroll 1
-        for (unsigned rest = heads; rest != 0; rest &= rest - 1) {
-            *at++ =
-                static_cast<std::uint16_t>(Part::place(0) + static_cast<unsigned>(__ffs(static_cast<int>(rest))) - 1);
-        }
+        note_places(heads, Part::place(0), places + lane_runs[0]);
         __syncwarp();
         // From consecutive lanes to consecutive places.
 #pragma unroll 1
@@ -213,8 +258,60 @@ private:
             plan_.task.keys_out[runs_ + k] = static_cast<KeyOut>(Part::template element<Key>(memory, places[k]));
         }
         walk.write(plan_.task, part, memory + Plan::values_at, tile * Plan::of_warp,
-                   tile_runs{heads, lane_runs[0], runs, runs_, places});
+                   tile_runs<std::uint16_t>{heads, lane_runs[0], runs, runs_, places});
         runs_ += runs;
+    }
+
+    // Writes the results of the tiles whose runs are kept.
+    __device__ void write_kept(Walk& walk) {
+        const unsigned lane = threadIdx.x % warp::lanes;
+        __syncwarp();
+        const std::uint64_t first = begin_ * Plan::of_warp - plan_.shift;
+#pragma unroll 4
+        for (unsigned k = lane; k < kept_; k += warp::lanes) {
+            plan_.task.keys_out[runs_ + k] = static_cast<KeyOut>(plan_.task.keys[first + places_[k]]);
+        }
+        unsigned all = kept_;
+        if (behind_kept_ == tiles_) { // the end of the array ends its last run
+            if (lane == 0) {
+                places_[all] = static_cast<unsigned>(n_ - first);
+            }
+            __syncwarp();
+            ++all;
+        }
+        if constexpr (!Plan::has_values) {
+            walk.write(plan_.task, part(begin_), nullptr, begin_ * Plan::of_warp,
+                       tile_runs<unsigned>{0, 0, all, runs_, places_});
+        } else {
+            unsigned next = 0; // place
+            for_each_tile<false, true>(
+                begin_, behind_kept_, [&](std::uint64_t tile, const Part& part, unsigned char* memory) {
+                    unsigned lane_runs[1] = {};
+                    unsigned runs = 0, heads = 0;
+                    if (next != all && places_[next] < place_in_range(tile) + Plan::of_warp) {
+                        heads = heads_of_kept(tile, next, all);
+                        lane_runs[0] = static_cast<unsigned>(__popc(heads));
+                        runs = detail::scan_run_counts<span>(lane_runs);
+                    }
+                    walk.write(plan_.task, part, memory + Plan::values_at, tile * Plan::of_warp,
+                               tile_runs<unsigned>{heads, lane_runs[0], runs, runs_ + next, nullptr});
+                    next += runs;
+                });
+        }
+        runs_ += all;
+    }
+    // As by find_heads(), from places_[next] and on of `all`.
+    __device__ unsigned heads_of_kept(std::uint64_t tile, unsigned next, unsigned all) {
+        const unsigned lane = threadIdx.x % warp::lanes, first = place_in_range(tile);
+        auto* const heads = reinterpret_cast<unsigned*>(memory_ + Plan::heads_at);
+        heads[lane] = 0;
+        __syncwarp();
+        for (unsigned k = next + lane; k < all && places_[k] < first + Plan::of_warp; k += warp::lanes) {
+            const unsigned place = places_[k] - first;
+            atomicOr(&heads[place / span], 1u << place % span);
+        }
+        __syncwarp();
+        return heads[lane];
     }
 
     // The last tile has the end of the array, and is never whole.
@@ -224,8 +321,11 @@ private:
 
     const Plan& plan_;
     std::uint64_t n_, tiles_, begin_, end_;
-    std::uint64_t runs_ = 0; // that begin before the tile
+    std::uint64_t behind_kept_; // the first tile whose runs are not kept
+    std::uint64_t runs_ = 0;    // that begin before the tile
     unsigned char* memory_;
+    unsigned* places_; // of kept runs, from that of tile begin_ on
+    unsigned kept_ = 0;
     Key last_key_; // before the tile
 };
 

@@ -98,12 +98,7 @@ struct long_selection_plan {
         if (!has_ranges || facts.has_fallback_shared) {
             return facts.has_fallback_shared ? stage_bytes : shared;
         }
-        constexpr std::size_t other = 3072; // the runtime's, and static
-        const unsigned of_device = device_attribute<cudaDevAttrMultiProcessorCount>() *
-                                   device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>();
-        const std::size_t all = std::min<std::size_t>(of_device / facts.resident_blocks,
-                                                      device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>());
-        return std::max(shared, (all - other) / 1024 * 1024);
+        return detail::all_shared_bytes(facts, shared);
     }
     // Of a warp, for what it keeps; a part of its range fits.
     static unsigned kept_bytes_of(const kernel_properties& facts, unsigned most) {

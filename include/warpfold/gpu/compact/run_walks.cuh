@@ -23,11 +23,13 @@ __device__ inline unsigned behind_last_head(unsigned heads) {
     return 32 - static_cast<unsigned>(__clz(static_cast<int>(heads)));
 }
 
-// Where runs begin in a warp's tile. `heads` are bits of the lane's elements; the array's end counts as a beginning, too.
+// Where runs begin in a warp's tile, or in several. `heads` are bits of the lane's elements; the array's end counts as a
+// beginning, too. Folds want no places, and lengths nothing of lanes.
+template <class Place>
 struct tile_runs {
     unsigned heads, before_lane, all;
     std::uint64_t before; // the tile
-    const std::uint16_t* places;
+    const Place* places;
 };
 
 template <class Task>
@@ -65,9 +67,9 @@ public:
 
     __device__ explicit run_walk(const run_beginnings& /*before*/) {}
 
-    template <class Part>
+    template <class Part, class Place>
     __device__ void write(const task_type& task, const Part& part, unsigned char* values, std::uint64_t /*tile_begin*/,
-                          const tile_runs& runs) {
+                          const tile_runs<Place>& runs) {
         constexpr unsigned span = Part::run;
         Value items[span];
         part.take_run(values, items);
@@ -81,6 +83,10 @@ public:
         const A through = warp::inclusive_scan(sum, task.op, runs.heads != 0, lanes);
         sum = warp::shuffle_up(through, 1);
         const A of_tile = warp::shuffle(through, warp::lanes - 1);
+        if (runs.all == 0) {
+            open(task, of_tile, false);
+            return;
+        }
         const bool is_first = threadIdx.x % warp::lanes == 0;
         const bool is_alone = is_first && !runs_.some; // no element of the range precedes the lane's
         if (is_first) {
@@ -131,8 +137,7 @@ public:
         }
         __syncwarp();
         folds.write();
-        runs_.open = lanes != 0 || !runs_.some ? of_tile : static_cast<A>(task.op(runs_.open, of_tile));
-        runs_.some = true;
+        open(task, of_tile, lanes != 0);
     }
 
     // `memory`: for each of the blocks a slot. `before`: of the blocks before this one, as by of_block().
@@ -178,6 +183,11 @@ public:
 private:
     using result_type = element_written_t<ValuesOut, A>;
 
+    // Adds the last run of a tile, or all of the tile if none begins there.
+    __device__ void open(const task_type& task, const A& of_tile, bool begins) {
+        runs_.open = begins || !runs_.some ? of_tile : static_cast<A>(task.op(runs_.open, of_tile));
+        runs_.some = true;
+    }
     __device__ static A joined(const task_type& task, bool has_left, const A& left, bool has_right, const A& right) {
         return has_left && has_right ? static_cast<A>(task.op(left, right)) : (has_left ? left : right);
     }
@@ -225,9 +235,9 @@ public:
 
     __device__ explicit run_walk(const run_beginnings& before) : behind_last_(before.behind_last) {}
 
-    template <class Part>
+    template <class Part, class Place>
     __device__ void write(const task_type& task, const Part&, unsigned char*, std::uint64_t tile_begin,
-                          const tile_runs& runs) {
+                          const tile_runs<Place>& runs) {
         const auto behind = [&](unsigned k) { return tile_begin + runs.places[k] + 1; };
 #pragma unroll 1
         for (unsigned k = threadIdx.x % warp::lanes; k < runs.all; k += warp::lanes) {

@@ -56,12 +56,12 @@ struct gpu {
 
     // The same target with another source of memory: a resource that outlives the target's calls, or a pointer to one.
     template <stream_ordered_resource Resource>
-    [[nodiscard]] constexpr gpu with(Resource& resource) const {
-        return detail::with_resource(*this, &resource);
+    [[nodiscard]] constexpr gpu with(Resource& from) const {
+        return detail::with_resource(*this, &from);
     }
     template <stream_ordered_resource Resource>
-    [[nodiscard]] constexpr gpu with(Resource* resource) const {
-        return detail::with_resource(*this, resource);
+    [[nodiscard]] constexpr gpu with(Resource* from) const {
+        return detail::with_resource(*this, from);
     }
     template <stream_ordered_resource Resource>
     void with(const Resource&& temporary) const = delete; // the target would outlive it
@@ -84,12 +84,12 @@ struct tuned_gpu : Target {
         return {*this, next};
     }
     template <stream_ordered_resource Resource>
-    [[nodiscard]] constexpr tuned_gpu with(Resource& resource) const {
-        return detail::with_resource(*this, &resource);
+    [[nodiscard]] constexpr tuned_gpu with(Resource& from) const {
+        return detail::with_resource(*this, &from);
     }
     template <stream_ordered_resource Resource>
-    [[nodiscard]] constexpr tuned_gpu with(Resource* resource) const {
-        return detail::with_resource(*this, resource);
+    [[nodiscard]] constexpr tuned_gpu with(Resource* from) const {
+        return detail::with_resource(*this, from);
     }
     template <stream_ordered_resource Resource>
     void with(const Resource&& temporary) const = delete; // the target would outlive it

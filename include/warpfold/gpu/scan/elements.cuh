@@ -29,7 +29,9 @@ constexpr std::size_t scan_bytes() {
 }
 
 // Elements of so many bytes in a run.
-constexpr unsigned scan_run_of(std::size_t bytes) { return bytes >= 16 || 16 % bytes != 0 ? 1 : 16 / bytes; }
+constexpr unsigned scan_run_of(std::size_t bytes) {
+    return bytes >= 16 || 16 % bytes != 0 ? 1 : static_cast<unsigned>(16 / bytes);
+}
 
 template <class In, class Out, class Map, class Op, class Options>
 struct scan_elements {

@@ -215,6 +215,16 @@ kernel_properties persistent_properties() {
     return properties_of<Kernel>({Plan::threads, Plan::shared, Plan::stage_bytes, Plan::resident_blocks});
 }
 
+// The most shared memory that each block of such a kernel can have, but for `left`, which its L1 cache keeps; at least `least`.
+inline std::size_t all_shared_bytes(const kernel_properties& facts, std::size_t least, std::size_t left = 0) {
+    const std::size_t other = 3072 + left; // the runtime's, and static
+    const unsigned of_device = device_attribute<cudaDevAttrMultiProcessorCount>() *
+                               device_attribute<cudaDevAttrMaxSharedMemoryPerMultiprocessor>();
+    const std::size_t all = std::min<std::size_t>(of_device / facts.resident_blocks,
+                                                  device_attribute<cudaDevAttrMaxSharedMemoryPerBlockOptin>());
+    return all <= other ? least : std::max(least, (all - other) / 1024 * 1024);
+}
+
 // The grid of a launch whose ring has so many slots. Blocks begin half of a tile's time apart: each one fetches several tiles
 // (docs/decisions/0097).
 template <class Plan>

@@ -178,3 +178,5 @@ public:
 #endif
 
 } // namespace warpfold::detail
+
+#undef WARPFOLD_UNROLL
