@@ -169,11 +169,11 @@ struct array {
         }
         return strided_view<T>(reinterpret_cast<T*>(data), extents, steps);
     }
-    // contiguous(); throws std::invalid_argument instead of null.
+    // contiguous(); throws std::invalid_argument instead of null, unless there are no elements.
     template <class T>
     [[nodiscard]] T* required(element as) const {
         T* const found = contiguous<T>(as);
-        if (found == nullptr && data != nullptr) { // null: an array of no elements
+        if (found == nullptr && size() != 0) { // no elements: at any address
             throw std::invalid_argument("warpfold: an array is not of the type, contiguous and aligned");
         }
         return found;

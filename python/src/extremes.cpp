@@ -288,8 +288,11 @@ void min_max(element fold, const array& in, std::uint64_t length, const array& s
                           using T = decltype(zero);
                           const T* const from = in.contiguous<const T>(in.type);
                           if (from != nullptr) {
-                              const extremes<T> both = warpfold::min_max(host{}, from, length);
-                              store_as(smallest.type, smallest.data, both.smallest); // bool as 0 or 1
+                              extremes<T> both = warpfold::min_max(host{}, from, length);
+                              if (in.type == element::boolean) { // bytes that are true need not be 1
+                                  both = {static_cast<T>(both.smallest != T{0}), static_cast<T>(both.largest != T{0})};
+                              }
+                              store_as(smallest.type, smallest.data, both.smallest);
                               store_as(largest.type, largest.data, both.largest);
                           }
                           return from != nullptr;

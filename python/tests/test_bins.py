@@ -103,6 +103,17 @@ def test_every_byte_of_bool_but_0_is_1():
     compare(values, 3)
 
 
+    for some in (values, values[2:], values[:1], values[::-1]):
+        for _ in range(2):  # the second call may be one of the extension module
+            assert_same(wf.bincount(some), np.bincount(some))
+
+
+def test_weights_of_no_elements_at_any_address():
+    empty = np.zeros(0, [("p", "u1"), ("v", "f8")])["v"]
+    compare(np.zeros(0), 3, weights=empty)
+    assert_same(wf.bincount(np.zeros(0, int), empty, 2), np.bincount(np.zeros(0, int), empty, 2))
+
+
 def test_integer_edges_are_compared_exactly():
     edges = np.array([2**60, 2**60 + 1, 2**60 + 2, 2**60 + 3])
     compare(np.array([2**60, 2**60 + 1, 2**60 + 1, 2**60 + 3]), edges)

@@ -261,6 +261,14 @@ def test_exact_moments_of_special_values():
     assert wf.exact_mean(np.zeros((3, 0)), axis=0).shape == (0,)
 
 
+@pytest.mark.parametrize("name", ["exact_mean", "exact_var", "exact_norm"])
+def test_exact_moments_are_of_the_types_that_they_document(name):
+    text = getattr(wf, name).__doc__
+    assert "a : array of float32, float64, complex64 or complex128" in text and "true sum of the parts" not in text
+    with pytest.raises(TypeError, match=f"{name}: a has dtype float16"):
+        getattr(wf, name)(np.ones(3, np.float16))
+
+
 def test_exact_sums_of_long_arrays():
     array = np.random.default_rng(5).standard_normal(100003) * 10.0**np.random.default_rng(6).integers(-30, 30, 100003)
     assert wf.exact_sum(array) == math.fsum(array)

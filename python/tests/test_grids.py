@@ -92,6 +92,19 @@ def test_samples_that_are_no_arrays(sample):
         compare("histogramdd", sample, 3)
 
 
+@pytest.mark.parametrize("bins", [1, 3, [[0, 1], [0, 0.5, 1]]], ids=str)
+def test_samples_of_bool(bins):
+    x, y = np.array([0, 1, 1, 255], np.uint8).view(bool), np.array([True, True, False, True])
+    compare("histogram2d", x, y, bins)
+    compare("histogram2d", y[:2], y[:2], bins)
+    compare("histogram2d", x, np.arange(4), bins)
+    compare("histogramdd", np.stack((x, y), 1), bins)
+
+
+def test_weights_of_no_elements_at_any_address():
+    compare("histogram2d", np.zeros(0), np.zeros(0), 2, weights=np.zeros(0, [("p", "u1"), ("v", "f8")])["v"])
+
+
 def test_many_points():
     rng = np.random.default_rng(3)
     points = rng.normal(size=(70001, 3)).astype(np.float32)

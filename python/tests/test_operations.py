@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Operations of users beside NumPy's functions: on the host, and with WARPFOLD_DEVICE=softgpu on the software GPU by NVRTC."""
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -212,9 +213,39 @@ def test_constants_and_the_order_of_names():
     assert_same(wf.op(lambda x: x + np.float64(1))(np.ones(2, np.float32)), np.full(2, 2.0))
 
 
+def test_augmented_assignments():
+    def augmented(a, b):
+        total = a
+        total += b
+        total *= 2
+        total -= a
+        total /= 4
+        return total
+
+    x, y = np.array([1.0, 5.0]), np.array([7.0, -2.0])
+    assert_same(wf.op(augmented)(x, y), ((x + y) * 2 - x) / 4)
+
+
+def test_integers_of_python_that_only_floating_point_types_have():
+    for number in (2**70, -2**70):
+        assert_same(wf.op("a + b")(number, np.ones(2)), number + np.ones(2))
+        assert_same(wf.op("a * b").reduce(np.ones(2, np.float32), number), np.float32(2.0 * number))
+        with pytest.raises(OverflowError):
+            wf.op("a + b")(np.ones(2, int), number)
+
+
+@pytest.mark.parametrize("function", ["a * 2 + b", lambda a, b: np.where(a > b, a, b)])
+def test_operations_are_pickled_without_compiled_code(function):
+    operation, x, y = wf.op(function), np.array([1.0, 5.0]), np.array([3.0, 4.0])
+    for _ in range(2):
+        again = pickle.loads(pickle.dumps(operation))
+        assert again.names == operation.names and repr(again) == repr(operation)
+        assert_same(again(x, y), operation(x, y))
+
+
 @pytest.mark.parametrize("text", ["", "1 + 2", "a +", "__import__('os')", "a.real", "a[0]", "lambda: a", "(b := a)", "a if a else 1", "'x' + a",
                                   "a < b < c", "a and b", "not a", "f(a)", "sqrt(a, out=b)", "[a]", "a @ b", "sqrt + a", "a is b",
-                                  "1j * a", "(lambda x: x)(a)"])
+                                  "1j * a", "(lambda x: x)(a)", "abs(a, b)", "min(a)", "where(a, b)"])
 def test_texts_that_are_no_arithmetic(text):
     with pytest.raises((ValueError, TypeError), match="op: "):
         wf.op(text)
@@ -225,7 +256,8 @@ def test_texts_that_are_no_arithmetic(text):
     lambda: wf.op(lambda a: np.median(a)), lambda: wf.op(lambda a: list(a)), lambda: wf.op(lambda *a: a[0]),
     lambda: wf.op(lambda a: np.gcd(a, 2)), lambda: wf.op(lambda a: "x")(np.ones(2)), lambda: wf.op("a + b")(np.ones(2)),
     lambda: wf.op("a * 2").reduce(np.ones(2, np.float16), op="exact_sum"), lambda: wf.op("a + 1")(np.ones(2, complex)), lambda: wf.op("a & 1")(np.ones(2)),
-    lambda: wf.op("a // 2")(np.ones(2)) if False else wf.op(lambda a: a // 2)(np.ones(2)),
+    lambda: wf.op("a // 2")(np.ones(2)), lambda: wf.op("a % 2")(np.ones(2)), lambda: wf.op("a ** 2")(np.ones(2, int)),
+    lambda: wf.op("floor(a)")(np.ones(2, int)), lambda: wf.op("isnan(a)")(np.ones(2, bool)),
     lambda: wf.op("a < b")(np.ones(2, np.int64), np.ones(2, np.uint64)),
     lambda: wf.op("a * 2").reduce(np.ones(2, int), op="exact_sum")])
 def test_operations_that_are_not_offered(call):
@@ -281,6 +313,19 @@ def test_without_a_compiler_the_error_says_so(monkeypatch, forgetful):
     monkeypatch.setattr(compilers, "cuda_libraries", lambda name: [])
     with pytest.raises(RuntimeError, match="needs NVRTC, and there is none" if ON_GPU else "needs a C\\+\\+ compiler, and there is none"):
         wf.op("a + 19")(np.ones(2))
+
+
+@pytest.mark.skipif(ON_GPU, reason="of the host")
+def test_a_damaged_file_of_the_cache_is_made_again(monkeypatch, forgetful, tmp_path):
+    assert wf.op("a + 22")(np.ones(2))[0] == 23
+    (made,) = forgetful.iterdir()
+    damaged = tmp_path / "other" / made.name  # the loader does not open a path again
+    damaged.parent.mkdir(mode=0o700)
+    damaged.write_bytes(made.read_bytes()[:100])
+    monkeypatch.setenv("WARPFOLD_CACHE", str(damaged.parent))
+    compilers.host_function.cache_clear()
+    assert wf.op("a + 22")(np.ones(2))[0] == 23
+    assert damaged.stat().st_size == made.stat().st_size
 
 
 @pytest.mark.skipif(ON_GPU, reason="of the host")

@@ -115,6 +115,8 @@ def test_moments_of_complex_numbers(name, case, keepdims):
 def test_arguments_of_complex_moments():
     array = (np.arange(12) + 1j * np.arange(12)[::-1]**2).reshape(3, 4).astype(np.complex64)
     where = np.arange(12).reshape(3, 4) % 5 != 1
+    for name in ("mean", "var"):
+        assert_same(getattr(wf, name)(memoryview(array)), getattr(wf, name)(array))
     for name, options in [("mean", {"dtype": np.complex128}), ("var", {"ddof": 1, "axis": 0}), ("var", {"ddof": 1.5})]:
         ours, theirs = both(name, array, where=where, **options)
         assert ours.dtype == theirs.dtype
@@ -196,6 +198,43 @@ def test_where_and_initial(case, data):
     for name in ("any", "all", "mean", "var"):
         assert_same(*both(name, array % 16 if array.dtype.kind in "iu" else array, axis=axis, where=where),
                     tolerance=tolerance)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max"])
+def test_initial_values_in_the_memory_of_out(name):
+    array, out = np.array([2.0, 7.0]), np.array(5.0)
+    assert_same(getattr(wf, name)(array, out=out, initial=out), getattr(np, name)(array, initial=5.0))
+    with pytest.raises(TypeError, match=f"{name}: initial is of type str"):
+        getattr(wf, name)(array, out=out.view(), initial="a")
+    assert_same(out, getattr(np, name)(array, initial=5.0))
+
+
+def test_initial_values_of_both_extremes_in_the_memory_of_out():
+    low, high = np.array(7.0), np.array(0.0)
+    wf.minmax(np.array([3.0, 4.0]), out=(low, high), initial=(high, low))
+    assert (low, high) == (0, 7)
+
+
+@pytest.mark.parametrize("name, values, initial", [("prod", [300, 300], 0.01), ("sum", [60000, 60000], -60000), ("prod", [300, 300], 0)])
+@pytest.mark.parametrize("dtype", [np.float16, np.int64])
+def test_initial_values_join_float16_before_it_is_rounded(name, values, initial, dtype):
+    array = np.array([values] * 3, dtype)
+    for options in ({"axis": 1}, {"axis": 1, "keepdims": True}, {"axis": 1, "where": np.ones(2, bool)}):
+        assert_same(*both(name, array, dtype=np.float16, initial=initial, **options))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint64", "int16"])
+@pytest.mark.parametrize("initial", [-3, -3.0, np.int64(-3), np.float32(-3), np.int64(300), np.uint64(2**63 + 5), np.array(300), True], ids=repr)
+def test_types_of_initial_values(dtype, initial):
+    array = np.array([42, 7], dtype)
+    for name in ("sum", "min"):
+        assert_same(*both(name, array, initial=initial))
+
+
+@pytest.mark.parametrize("name", ["sum", "min", "mean", "var"])
+def test_axes_of_an_array_without_axes(name):
+    for axis in (None, 0, -1, 1, (), (0,)):
+        assert_same(*both(name, np.array(3.0), axis=axis))
 
 
 @pytest.mark.parametrize("target", TYPES, ids=str)

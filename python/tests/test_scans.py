@@ -138,8 +138,9 @@ def test_long_segments():
     ([0, 2, 1], ValueError), ([0, 4], ValueError), ([-1, 2], ValueError), ([], ValueError), ([[0, 1]], ValueError),
     ([0.0, 1.0], TypeError), ([0, 5, 2], ValueError)])
 def test_bad_offsets(offsets, error):
-    with pytest.raises(error, match="segment"):
-        wf.segment_sum(np.arange(3), np.array(offsets, None if offsets else np.int64))
+    for _ in range(2):  # the second call may be one of the extension module
+        with pytest.raises(error, match="^segment_sum: "):
+            wf.segment_sum(np.arange(3), np.array(offsets, None if offsets else np.int64))
 
 
 def test_all_types_are_tested():

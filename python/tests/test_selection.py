@@ -119,6 +119,15 @@ def test_no_elements_and_an_empty_list():
         assert_same(part, np.zeros(0))
 
 
+@pytest.mark.parametrize("dtype", ["f8", "i2", "?"])
+def test_no_elements_at_any_address(dtype):
+    empty = np.zeros(0, [("p", "u1"), ("v", dtype)])["v"]
+    for parts in (wf.run_length_encode(empty)[:1], wf.partition_by(empty, empty != 0), [wf.select(empty, empty != 0)],
+                  [wf.unique_consecutive(empty)], wf.reduce_by_key(empty, empty, "max")):
+        for part in parts:
+            assert_same(part, np.zeros(0, dtype))
+
+
 def test_runs_are_those_of_itertools():
     letters = np.frombuffer(b"mississippi", np.uint8)
     values, lengths = wf.run_length_encode(letters)

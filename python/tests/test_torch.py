@@ -13,7 +13,8 @@ import warpfold as wf  # noqa: E402
 import warpfold.torch as wt  # noqa: E402
 
 OFFSETS = torch.tensor([1, 1, 4, 9, 9, 11])
-SUMS = [(None, False), (0, False), (1, True), ([0, 2], False), ([-1], True), ([], False)]
+SUMS = [(None, False), (0, False), (1, True), ([0, 2], False), ([-1], True), ([], False), ((), True)]
+TYPES = [torch.bool, torch.uint8, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64]
 
 
 def numbers(*shape, dtype=torch.float64, seed=0):
@@ -48,14 +49,12 @@ def test_gradients(operator, arguments):
     assert torch.autograd.gradgradcheck(operator, arguments)
 
 
-@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("dim, keepdim", SUMS)
 def test_sums_are_pytorchs(dtype, dim, keepdim):
     x = numbers(4, 3, 6, dtype=dtype).detach()
     for view in (x, x.transpose(0, 2), x[:, ::2]):
-        ours = wt.sum(view, dim, keepdim)
-        theirs = torch.sum(view, dim, keepdim) if dim != [] else view.to(ours.dtype)  # PyTorch sums all for no dimensions
-        torch.testing.assert_close(ours, theirs)
+        torch.testing.assert_close(wt.sum(view, dim, keepdim), torch.sum(view, dim, keepdim))
         torch.testing.assert_close(wt.cumsum(view, -1), torch.cumsum(view, -1))
         torch.testing.assert_close(wt.cumsum(view, 0, reverse=True), torch.cumsum(view.flip(0), 0).flip(0))
 
@@ -67,6 +66,23 @@ def test_values_are_the_packages():
     np.testing.assert_array_equal(wt.convolve(x, v, "same").numpy(), np.convolve(x.numpy(), v.numpy(), "same"))
     torch.testing.assert_close(wt.convolve(x.reshape(5, 10), v[None], "valid")[0], wt.convolve(x[:10], v, "valid"))
     assert wt.exact_sum(torch.tensor([1e30, 1.0, -1e30])).item() == 1
+
+
+@pytest.mark.parametrize("left", TYPES)
+def test_types_of_convolutions_are_pytorchs(left):
+    for right in TYPES:
+        for shape, mask in (((5,), (3,)), ((2,), (4,)), ((4, 3), (2, 2))):
+            ours = wt.convolve(numbers(*shape, dtype=left), numbers(*mask, dtype=right, seed=1))
+            assert ours.dtype == torch.promote_types(left, right)
+    torch.library.opcheck(wt._convolve_operator, (numbers(5, dtype=left), numbers(3, dtype=torch.float32), "full"))
+
+
+@pytest.mark.parametrize("initial", [torch.tensor(1.0, requires_grad=True), torch.tensor(1.0, dtype=torch.bfloat16)], ids=str)
+def test_initial_values_that_are_not_read(initial):
+    for call in (lambda: wf.sum(np.ones(3), initial=initial), lambda: wf.sum(torch.ones(3), initial=initial)):
+        with pytest.raises(TypeError, match="sum: initial cannot be read"):
+            call()
+    assert wf.sum(np.ones(3), initial=torch.tensor(1.5)) == 4.5
 
 
 def model(x, w):
@@ -104,6 +120,8 @@ def test_deterministic_algorithms():
 @pytest.mark.parametrize("call, error", [
     (lambda: wt.sum(numbers(3), 1), IndexError),
     (lambda: wt.cumsum(numbers(3, 4), -3), IndexError),
+    (lambda: wt.sum(numbers(3, 4), (0, -2)), RuntimeError),
+    (lambda: wt.sum(numbers(), (0, 0)), RuntimeError),
     (lambda: wt.sum(torch.zeros(3, dtype=torch.complex64)), TypeError),
     (lambda: wt.sum(torch.zeros(3, dtype=torch.bfloat16)), TypeError),
     (lambda: wt.exact_sum(torch.zeros(3, dtype=torch.int32)), TypeError),
@@ -111,6 +129,10 @@ def test_deterministic_algorithms():
     (lambda: wt.convolve(numbers(3), numbers(3, 3)), ValueError),
     (lambda: wt.convolve(numbers(0), numbers(3)), ValueError),
     (lambda: wt.segment_sum(numbers(3), torch.tensor([0, 9])), ValueError),
+    (lambda: wt.segment_sum(numbers(3), torch.tensor([], dtype=torch.int64)), ValueError),
+    (lambda: wt.segment_sum(numbers(3), torch.tensor(0)), ValueError),
+    (lambda: wt.segment_sum(numbers(3, 1), torch.tensor([0, 1])), ValueError),
+    (lambda: wt.segment_sum(numbers(3), torch.tensor([0.0, 1.0])), TypeError),
 ])
 def test_bad_arguments(call, error):
     with pytest.raises(error):

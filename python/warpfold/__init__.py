@@ -8,7 +8,7 @@ results and raises exceptions of its types. `warpfold.torch` has operators of Py
 from ._bins import bincount, histogram
 from ._convolve import convolve, correlate
 from ._exact import exact_dot, exact_mean, exact_norm, exact_sum, exact_var, exact_vdot
-from ._expression import op
+from ._expression import Operation as Operation, op
 from ._filters import convolve2d, correlate2d, correlate_channels, gaussian_blur, separable_filter
 from ._grids import digitize, histogram2d, histogramdd
 from ._moments import mean, var

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ._devices import DLPACK_ERRORS, package_of
+from ._devices import DLPACK_ERRORS, is_on_device, package_of
 
 NumPyArray = np.ndarray[Any, np.dtype[Any]]
 Array = Any  # a NumPy array or a DeviceArray
@@ -94,7 +94,7 @@ def read(x: Any, call: str, name: str = "a") -> Source:
     elif package_of(x) == "torch" and not x.is_cuda:  # by its interfaces this takes ten times as long
         source = _from_torch(x, call, name)
     elif isinstance(x, np.ma.MaskedArray):
-        raise TypeError(f"{call}: {name} is a masked array; pass its data, and its mask as `where`")
+        raise masked_array(call, name)
     elif isinstance(x, (np.ndarray, np.generic)):
         source = Source(np.asarray(x), _scalar_or_array)
     elif hasattr(x, "__cuda_array_interface__"):
@@ -107,6 +107,11 @@ def read(x: Any, call: str, name: str = "a") -> Source:
         source = source._replace(array=source.array.astype(source.array.dtype.newbyteorder("=")))
     check_dtype(source.array.dtype, call, name)
     return source
+
+
+def masked_array(call: str, name: str) -> TypeError:
+    """The error of an array whose mask a call would not see."""
+    return TypeError(f"{call}: {name} is a masked array; pass its data, and its mask as `where`")
 
 
 def check_dtype(dtype: np.dtype[Any], call: str, name: str) -> None:
@@ -125,15 +130,17 @@ def check_choice(given: Any, choices: Collection[str], call: str, argument: str)
 def read_scalar(value: Any, dtype: Any, call: str, argument: str) -> NumPyArray:
     """A number, converted. Raises TypeError for what is none, ValueError for an array of one axis and more, and what NumPy
     raises for a number that the type does not hold."""
-    is_integer = np.dtype(dtype).kind in "iu"
-    if isinstance(value, int) or (is_integer and isinstance(value, (float, np.integer, np.floating))):
+    kind = np.dtype(dtype).kind
+    is_integer = kind in "iu"
+    has_limits = "i" if isinstance(value, np.generic) else "iu"  # NumPy's scalars wrap in unsigned types, as in NumPy
+    if isinstance(value, int) or (kind in has_limits and isinstance(value, (float, np.integer, np.floating))):
         try:
             return np.asarray(int(value) if is_integer else value, dtype)
         except (OverflowError, ValueError) as error:  # ValueError: NaN
             raise type(error)(f"{call}: {argument} is {value}, out of bounds for {np.dtype(dtype)}") from None
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{call}: {argument} is a masked array, and must be a number")
-    number = _from_sequence(value, call, argument)
+    if is_on_device(value):
+        raise TypeError(f"{call}: {argument} is on a GPU, and must be a number in host memory")
+    number = read(value, call, argument).array if hasattr(value, "__dlpack__") else _from_sequence(value, call, argument)
     if number.dtype.kind not in "biuf":
         raise TypeError(f"{call}: {argument} is of type {type(value).__name__}, dtype {number.dtype}, and must be a number")
     if number.ndim:
@@ -187,13 +194,14 @@ def _integers(axes: Sequence[Any]) -> Sequence[Any]:
     return axes
 
 
-def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """Axes from 0 on, in increasing order. Raises AxisError, TypeError, and ValueError for an axis given twice."""
+def axes_of(axis: int | Sequence[int] | None, ndim: int, has_scalars: bool = True) -> tuple[int, ...]:
+    """Axes from 0 on, in increasing order. Raises AxisError, TypeError, and ValueError for an axis given twice. `has_scalars`:
+    whether 0 and -1 are axes of an array that has none, as in NumPy's reductions except means and variances."""
     if axis is None:
         return tuple(range(ndim))
     try:
-        if ndim == 0 and not isinstance(axis, (tuple, list)) and operator.index(_integers((axis,))[0]) in (0, -1):
-            return ()  # as in NumPy's reductions
+        if ndim == 0 and has_scalars and not isinstance(axis, (tuple, list)) and operator.index(_integers((axis,))[0]) in (0, -1):
+            return ()
         return tuple(sorted(normalize_axis_tuple(_integers(axis if isinstance(axis, (tuple, list)) else (axis,)), ndim)))
     except (TypeError, OverflowError):
         raise _no_axis(axis, ndim) from None

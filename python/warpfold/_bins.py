@@ -118,19 +118,36 @@ def _edges_for(samples: Any, bins: int, lower: Any, upper: Any) -> tuple[NumPyAr
     return _comparable(edges, dtype), edges
 
 
+def _is_array(x: Any) -> bool:
+    return any(hasattr(x, name) for name in ("shape", "__dlpack__", "__cuda_array_interface__"))
+
+
+def _axes(x: Any) -> int:
+    """The number of axes; 1 for an array that NumPy cannot ask."""
+    return 1 if _is_array(x) and not hasattr(x, "shape") else np.ndim(x)
+
+
+def _range_of(call: Call, array: Array) -> tuple[Any, Any]:
+    """The extremes of an array that has elements, as numbers of NumPy. Raises ValueError, as NumPy, unless they are finite."""
+    lower, upper = _extremes(call, array)
+    if not (np.isfinite(lower) and np.isfinite(upper)):
+        raise ValueError(f"{call.name}: autodetected range of [{lower}, {upper}] is not finite")
+    return lower, upper
+
+
 def _is_of_numbers(range: Any) -> TypeGuard[tuple[Any, Any]]:
     return isinstance(range, tuple) and len(range) == 2 and all(isinstance(x, NUMBER) for x in range)
 
 
-def _edges(call: Call, array: Array, bins: Any, range: tuple[Any, Any] | None, weights: Any) -> NumPyArray:
+def _edges(call: Call, array: Array, bins: Any, range: Any, weights: Any) -> NumPyArray:
     """NumPy's edges, in host memory. Its errors are those of `bins` and `range`."""
     if isinstance(bins, str):
         given = None if weights is None else call.on_host(weights, "weights")
         return np.histogram_bin_edges(call.to_host(array), bins, range, given)
-    if np.ndim(bins):
+    if _axes(bins):
         bins = call.on_host(bins, "bins")
     elif range is None and array.size:
-        range = _extremes(call, array)
+        range = _range_of(call, array)
     if isinstance(bins, int) and bins <= MOST_KEPT and _is_of_numbers(range):
         return _edges_of_range(bins, *range, array.dtype)
     return np.histogram_bin_edges(np.empty(0, array.dtype), bins, range)
@@ -145,7 +162,7 @@ def _comparable(edges: NumPyArray, samples: np.dtype[Any], call: str = "histogra
     return np.require(edges, wide, ["C", "A"])
 
 
-def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: tuple[Any, Any] | None = None,
+def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: Sequence[Any] | NumPyArray | None = None,
               density: bool | None = None, weights: Any = None) -> tuple[Any, Any]:
     """Counts of elements between edges, as `numpy.histogram`.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import one_axis
+from ._arrays import masked_array, one_axis
 from ._devices import is_on_device
 
 
@@ -15,6 +15,8 @@ class Complex:
     """A complex array as real ones of its own package: NumPy, CuPy or PyTorch; others in host memory become NumPy's."""
 
     def __init__(self, x: Any, name: str, argument: str) -> None:
+        if isinstance(x, np.ma.MaskedArray):
+            raise masked_array(name, argument)
         self._name = name
         self._package: Any = sys.modules.get(type(x).__module__.partition(".")[0])
         if not hasattr(self._package, "stack"):
@@ -70,7 +72,10 @@ def is_complex(x: Any) -> bool:
             x = np.asarray(x)
         except ValueError:  # rows of several lengths, which the call reports
             return False
-    dtype = getattr(x, "dtype", type(x).__name__)
+    try:
+        dtype = x.dtype if hasattr(x, "dtype") else np.asarray(memoryview(x)).dtype
+    except (BufferError, TypeError, ValueError):  # no memory, or not of elements
+        dtype = type(x).__name__
     kind = getattr(dtype, "kind", None)  # PyTorch's types have none
     return "complex" in str(dtype) if kind is None else bool(kind == "c")
 

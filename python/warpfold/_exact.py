@@ -184,12 +184,22 @@ def exact_mean(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = 
     """The true mean of the elements over axes, rounded once: the same bits on every machine and for every order.
 
     NaN of no elements, without a warning. Of complex numbers each part is the true mean of the parts, rounded once.
+
+    Parameters
+    ----------
+    a : array of float32, float64, complex64 or complex128
+        Of any shape and strides. Complex arrays are in host memory, or CuPy's or PyTorch's.
+
+    Returns
+    -------
+    array or scalar
+        `out` if it is given, else of the type of `a`.
     """
     return _moment("exact_mean", MEAN, a, axis, keepdims, out)
 
 
 @of_whole_arrays
-@documented_as(exact_sum)
+@documented_as(exact_mean)
 def exact_var(a: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, out: Any = None) -> Any:
     """The true variance of the elements over axes, rounded once: the sum of squared distances from the true mean, divided by the
     number of elements less `ddof`.

@@ -263,7 +263,7 @@ def _gaussian_for(images: Any, sigma: float, truncate: float) -> NumPyArray | No
 
 
 @documented_as(separable_filter)
-def gaussian_blur(a: Any, sigma: float | tuple[float, float], truncate: float = 4.0, border: str = "reflect") -> Any:
+def gaussian_blur(a: Any, sigma: float | Sequence[float], truncate: float = 4.0, border: str = "reflect") -> Any:
     """Images blurred by a Gaussian, as `scipy.ndimage.gaussian_filter` along the last two axes.
 
     Parameters

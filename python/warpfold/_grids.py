@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from ._arrays import TYPES, Array, NumPyArray
-from ._bins import MOST_BINS, _comparable, _is_of_numbers, _weights
+from ._bins import MOST_BINS, _axes, _comparable, _is_array, _is_of_numbers, _range_of, _weights
 from ._calls import ADD, MULTIPLY, Call, call_of, type_named, whole_arrays_of, whole_on_gpu, whole_on_host
 from ._docstrings import documented_as
-from ._reductions import _extremes
 
 MOST_KEPT = 4096  # bytes of edges that are kept as they are compared with samples
 
@@ -105,10 +104,10 @@ def _sorted_of_bytes(values: bytes, dtype: np.dtype[Any], samples: np.dtype[Any]
 
 def _edges_of(call: Call, column: Array, bins: Any, limits: Any) -> NumPyArray:
     """NumPy's edges of one dimension, with its errors."""
-    if np.ndim(bins):
+    if _axes(bins):
         bins = call.on_host(bins, "bins")
     elif limits is None and column.size:
-        limits = tuple(limit.astype(column.dtype)[()] for limit in _extremes(call, column))
+        limits = _range_of(call, column)
     if type(bins) is int and bins > 0 and _is_of_numbers(limits) and -math.inf < limits[0] < limits[1] < math.inf:
         return np.linspace(*limits, bins + 1)  # as NumPy makes them, in a fifth of the time
     return np.histogramdd(np.empty((0, 1), column.dtype), [bins], None if limits is None else [limits])[1][0]
@@ -170,10 +169,9 @@ def _shapes_agree(name: str, arrays: Sequence[Array]) -> None:
 
 
 def _columns(call: Call, arrays: Sequence[Array]) -> list[Array]:
-    """The coordinates in their common type."""
+    """The coordinates in their common type; bool as numbers."""
     common = np.result_type(*(array.dtype for array in arrays))
-    if common.kind == "b":
-        raise TypeError(f"{call.name}: sample has dtype bool; accepted are integers and floating-point numbers")
+    common = common if common.kind != "b" else np.dtype(np.uint8)
     return [call.cast(array, common) for array in arrays]
 
 
@@ -188,15 +186,6 @@ def _split(points: Array) -> list[Array]:
     return [points[:, k] for k in range(points.shape[1])]
 
 
-def _is_array(x: Any) -> bool:
-    return any(hasattr(x, name) for name in ("shape", "__dlpack__", "__cuda_array_interface__"))
-
-
-def _axes(x: Any) -> int:
-    """The number of axes; 1 for an array that NumPy cannot ask."""
-    return 1 if _is_array(x) and not hasattr(x, "shape") else np.ndim(x)
-
-
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | None = None,
                 weights: Any = None) -> tuple[Any, list[Any]]:
     """Counts of points in a grid, as `numpy.histogramdd`.
@@ -204,7 +193,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
     Parameters
     ----------
     sample : array of two axes, or sequence of arrays of one axis
-        Integers or floating-point numbers: points and their coordinates, or an array of each coordinate. Points with a NaN or
+        bool, integers or floating-point numbers: points and their coordinates, or an array of each coordinate. Points with a NaN or
         outside all bins are not counted.
     bins : int, or sequence of int or arrays
         For all dimensions, or for each: a number of bins of equal width, or their edges.
@@ -257,7 +246,8 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool
     Parameters
     ----------
     x, y : array of one axis
-        Integers or floating-point numbers, the coordinates of the points. Points with a NaN or outside all bins are not counted.
+        bool, integers or floating-point numbers, the coordinates of the points. Points with a NaN or outside all bins are not
+        counted.
     bins : int, array, or pair of int or arrays
         A number of bins of equal width or the edges, for both axes or for each.
     range : pair of (lower, upper) or None, optional

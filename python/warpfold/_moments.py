@@ -51,7 +51,7 @@ def _has_one_below(call: Call, numbers: Any, limit: float) -> bool:
 def _mean(a: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, where: Any) -> tuple[Any, bool]:
     """The means of real numbers, and whether one is of no elements."""
     with call_of("mean", a) as call:
-        axes = axes_of(axis, call.array.ndim)
+        axes = axes_of(axis, call.array.ndim, False)
         mask = _mask(call, where, axes)
         inner, chosen = _mean_types(call.array, dtype, out, "mean")
         target = call.results(out, _shape(call.array, axes, keepdims), chosen)
@@ -122,7 +122,7 @@ def _var(a: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool, 
     """The variances of real numbers, and whether one is of too few elements."""
     with call_of("var", a) as call:
         array = call.array
-        axes = axes_of(axis, array.ndim)
+        axes = axes_of(axis, array.ndim, False)
         ddof = read_scalar(ddof, np.float64, "var", "ddof").item()
         mask = _mask(call, where, axes)
         inner, chosen = _mean_types(array, dtype, out, "var")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import (Array, Shaped, axes_last, axes_of, check_dtype, fold_type, length_of,
+from ._arrays import (Array, NumPyArray, Shaped, axes_last, axes_of, check_dtype, fold_type, length_of,
                       one_axis, read_scalar)
 from ._calls import EQUAL, NOT_EQUAL, Call, call_of, of_whole_arrays
 from ._docstrings import documented_as
@@ -63,11 +63,18 @@ def _is_direct(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     return target.kind == "f" and (target.itemsize > 2 or source == target)
 
 
-def _fold(call: Call, op: int, array: Array, axes: Sequence[int], mask: Array | None, result: Array) -> None:
-    """`result`, without the reduced axes, gets the operation over the others; it has the type of the results."""
+def _fold(call: Call, op: int, array: Array, axes: Sequence[int], mask: Array | None, result: Array,
+          first: NumPyArray | None = None) -> None:
+    """`result`, without the reduced axes, gets the operation over the others, and over `first`; it has the type of the results."""
     if op in (SUM, PRODUCT) and not _is_direct(array.dtype, result.dtype):
         array = call.copied(array, result.dtype)
-    call.engine.reduce(op, fold_type(result.dtype), axes_last(array, axes), length_of(array, axes), mask, result)
+    is_wider = first is not None and result.dtype == np.float16  # rounded when `first` has joined
+    folded = call.empty(result.shape, np.float32) if is_wider else result
+    call.engine.reduce(op, fold_type(result.dtype), axes_last(array, axes), length_of(array, axes), mask, folded)
+    if first is not None:
+        call.apply(op, folded, first, folded)
+    if is_wider:
+        call.copy(folded, result)
 
 
 def _count(call: Call, array: Array, axes: Sequence[int], mask: Array | None, result: Array) -> None:
@@ -110,19 +117,21 @@ def _accumulate(name: str, op: int, a: Any, axis: Axis, dtype: Any, out: Any, ke
         axes = axes_of(axis, array.ndim)
         chosen = result_type(array, dtype, out, name)
         mask = _mask(call, where, axes)
+        first = _first(call, initial, chosen)
         target = call.results(out, _shape(array, axes, keepdims), chosen)
-        _fold_from(call, op, axes, mask, _kept(target.array, axes, keepdims), initial)
+        result = _kept(target.array, axes, keepdims)
+        if chosen.kind == "b":
+            _logical(call, op == PRODUCT, axes, mask, result)
+            if first is not None:
+                call.apply(op, result, first, result)
+        else:
+            _fold(call, op, array, axes, mask, result, first)
         return target.finish()
 
 
-def _fold_from(call: Call, op: int, axes: Sequence[int], mask: Array | None, result: Array, initial: Any) -> None:
-    """`result` gets the operation over the axes of the call's array, and over `initial` if there is one."""
-    if op in (SUM, PRODUCT) and result.dtype.kind == "b":
-        _logical(call, op == PRODUCT, axes, mask, result)
-    else:
-        _fold(call, op, call.array, axes, mask, result)
-    if initial is not NO_VALUE:
-        call.apply(op, result, read_scalar(initial, result.dtype, call.name, "initial"), result)
+def _first(call: Call, initial: Any, dtype: np.dtype[Any]) -> NumPyArray | None:
+    """`initial` as a number of the results' type, a copy: `out` may be its memory. None if there is none."""
+    return None if initial is NO_VALUE else read_scalar(initial, dtype, call.name, "initial")
 
 
 def _logical(call: Call, every: bool, axes: Sequence[int], mask: Array | None, result: Array) -> None:
@@ -201,8 +210,9 @@ def _extreme(name: str, op: int, a: Any, axis: Axis, out: Any, keepdims: bool, i
         axes = axes_of(axis, array.ndim)
         mask = _mask(call, where, axes)
         _check_extreme(name, array, axes, mask, initial is not NO_VALUE)
+        first = _first(call, initial, array.dtype)
         target = call.results(out, _shape(array, axes, keepdims), array.dtype)
-        _fold_from(call, op, axes, mask, _kept(target.array, axes, keepdims), initial)
+        _fold(call, op, array, axes, mask, _kept(target.array, axes, keepdims), first)
         return target.finish()
 
 
@@ -280,11 +290,12 @@ def minmax(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None
         has_initial = initial is not NO_VALUE
         _check_extreme("minmax", array, axes, mask, has_initial)
         shape = _shape(array, axes, keepdims)
+        firsts = [_first(call, value, array.dtype) for value in _pair(initial, "initial")] if has_initial else []
         targets = [call.results(one, shape, array.dtype) for one in _pair((None, None) if out is None else out, "out")]
         results = [_kept(target.array, axes, keepdims) for target in targets]
         if has_initial:
-            for op, result, value in zip((MINIMUM, MAXIMUM), results, _pair(initial, "initial")):
-                _fold_from(call, op, axes, mask, result, value)
+            for op, result, first in zip((MINIMUM, MAXIMUM), results, firsts):
+                _fold(call, op, array, axes, mask, result, first)
         elif 0 not in shape:
             call.engine.min_max(fold_type(array.dtype), axes_last(array, axes), length_of(array, axes), *results)
         return targets[0].finish(), targets[1].finish()

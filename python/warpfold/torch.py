@@ -34,12 +34,15 @@ def _summed(dtype: Any) -> Any:
 
 
 def _dims(x: Tensor, dim: Sequence[int] | None) -> list[int]:
-    """Dimensions from 0 on. Raises IndexError for one that `x` does not have."""
-    given = range(x.dim()) if dim is None else dim
-    for d in given:
-        if not -max(x.dim(), 1) <= d < max(x.dim(), 1):
+    """Dimensions from 0 on; all for none. Raises IndexError for one that `x` does not have, RuntimeError for one given twice."""
+    rank = max(x.dim(), 1)
+    for d in dim or ():
+        if not -rank <= d < rank:
             raise IndexError(f"warpfold: dim {d} of a tensor of {x.dim()} dimensions")
-    return [d % x.dim() for d in given] if x.dim() else []
+    dims = [d % rank for d in dim or range(x.dim())]
+    if len(set(dims)) != len(dims):
+        raise RuntimeError(f"warpfold: a dimension is given twice in {list(dim or ())}")
+    return dims if x.dim() else []
 
 
 # sum: every element gets its sum's gradient.
@@ -97,6 +100,9 @@ def _segment_compute(x: Tensor, offsets: Tensor) -> Tensor:
 
 
 def _segment_shapes(x: Tensor, offsets: Tensor) -> Tensor:
+    if x.dim() != 1 or offsets.dim() != 1 or offsets.shape[0] == 0:
+        raise ValueError(f"segment_sum: x has shape {tuple(x.shape)}, and offsets {tuple(offsets.shape)}; both have one dimension, "
+                         "and offsets an element more than segments")
     return x.new_empty([offsets.shape[0] - 1], dtype=_summed(x.dtype))
 
 
@@ -118,7 +124,8 @@ def _segment_backward(ctx: Any, gradient: Tensor) -> Any:
 
 def _convolve_compute(a: Tensor, v: Tensor, mode: str) -> Tensor:
     convolve = _convolve.convolve if a.dim() == 1 else _filters.convolve2d
-    return convolve(a.detach(), v.detach(), mode)
+    common = torch.promote_types(a.dtype, v.dtype)  # not NumPy's
+    return convolve(a.detach().to(common), v.detach().to(common), mode)
 
 
 def _window(a: Tensor, v: Tensor, mode: str) -> list[tuple[Any, Any]]:
@@ -188,7 +195,7 @@ def sum(x: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False
     x : tensor
         bool, integers, float16, float32 or float64, of any shape and strides.
     dim : int, sequence of int or None
-        The dimensions that are summed; None: all.
+        The dimensions that are summed; None or no dimensions: all.
     keepdim : bool
         Whether they stay, with one element.
 
@@ -201,8 +208,8 @@ def sum(x: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False
     ------
     TypeError
         For another type.
-    IndexError
-        For a dimension that `x` does not have.
+    IndexError, RuntimeError
+        For a dimension that `x` does not have; for one given twice.
     """
     return _sum_operator(x, [dim] if isinstance(dim, int) else dim, keepdim)
 
@@ -227,7 +234,7 @@ def cumsum(x: Tensor, dim: int, reverse: bool = False) -> Tensor:
     Raises
     ------
     TypeError, IndexError
-        As `sum`.
+        For another type; for a dimension that `x` does not have.
     """
     return _cumsum_operator(x, dim, reverse)
 

@@ -60,6 +60,9 @@ class Operation:
         self._codes: dict[tuple[Any, ...], _Code] = {}
         self._calls: dict[tuple[Any, ...], Callable[[tuple[Any, ...]], Any]] = {}  # by reduction, class and types of the arrays
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_codes": {}, "_calls": {}}  # addresses of this process
+
     def __repr__(self) -> str:
         return f"<warpfold operation {self._text!r} of {', '.join(self.names)}>"
 
@@ -140,10 +143,10 @@ class Operation:
     def _call(self, arrays: tuple[Any, ...]) -> Call:
         if len(arrays) != len(self.names):
             raise TypeError(f"op: {self._text!r} has operands {', '.join(self.names)}, and got {len(arrays)} arrays")
-        return call_of("op", arrays[0], self.names[0])
+        return call_of("op", _readable(arrays[0]), self.names[0])
 
     def _operands(self, call: Call, arrays: tuple[Any, ...]) -> tuple[_Code, _Operands]:
-        operands = [call.array, *(call.operand(x, name) for x, name in zip(arrays[1:], self.names[1:]))]
+        operands = [call.array, *(call.operand(_readable(x), name) for x, name in zip(arrays[1:], self.names[1:]))]
         shape = call.array.shape
         if any(array.shape != shape for array in operands):
             try:
@@ -159,7 +162,6 @@ class Operation:
             dtype.type(arrays[index])  # raises OverflowError
         return code, _Operands(shape, [
             call.contiguous(array if array.size == 1 or array.shape == shape else call.broadcast(array, shape)) for array in operands])
-
 
     def _in_one_call(self, op: str | None, arrays: tuple[Any, ...]) -> Any:
         """The results, if arrays of these types were computed with before, in one call of the extension module, which takes a third
@@ -203,6 +205,11 @@ class Operation:
         target = call.results(None, (), values.dtype)
         call.engine.exact_sum(values, target.array)
         return target.finish()
+
+
+def _readable(x: Any) -> Any:
+    """The operand, or as a float what no integer type has: an int of Python takes the type of the others, perhaps float64."""
+    return float(x) if type(x) is int and not -2**63 <= x < 2**64 else x
 
 
 def _key(op: str | None, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -254,6 +261,8 @@ def op(function: str | Callable[..., Any]) -> Operation:
         Arithmetic of names, numbers and functions, such as "a * b + sqrt(c)" or "where(a > 0, a, 0)"; arrays come in the order
         of the sorted names. Or a function of operands, such as `lambda a, b: numpy.hypot(a, b) + 1`, which is called once with
         objects that record what is done to them: operators, functions of NumPy, numpy.where. It has no branches.
+        Not offered are `**` of integers, `//` and `%` of floating-point numbers, comparisons of int64 with uint64, rounding
+        of integers, `isnan` and its relatives of other types than floating-point ones, and parameters such as `out`.
 
     Returns
     -------

@@ -85,8 +85,13 @@ def host_function(source: str) -> int:
         if done.returncode:
             raise RuntimeError(f"warpfold: op: {path} failed:\n{done.stderr}\n{source}")
 
-    place = _made(source, ".so", " ".join((path, version, *HOST_OPTIONS)), make)
-    return ctypes.cast(ctypes.CDLL(str(place)).run, ctypes.c_void_p).value or 0
+    made = functools.partial(_made, source, ".so", " ".join((path, version, *HOST_OPTIONS)), make)
+    try:
+        library = ctypes.CDLL(str(made()))
+    except OSError:  # a file that was damaged
+        made().unlink(missing_ok=True)
+        library = ctypes.CDLL(str(made()))
+    return ctypes.cast(library.run, ctypes.c_void_p).value or 0
 
 
 # NVRTC.

@@ -14,6 +14,7 @@ from .functions import FUNCTIONS
 NAMES: dict[str, Any] = {ufunc.__name__: ufunc for ufunc in FUNCTIONS} | {
     "abs": np.absolute, "min": np.minimum, "max": np.maximum, "where": np.where, "atan2": np.arctan2, "pow": np.power}
 CONSTANTS = {"pi": np.pi, "e": np.e, "inf": np.inf, "nan": np.nan}
+AUGMENTED = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "xor", "or")
 SYNTAX = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Name, ast.Load, ast.Constant, ast.operator, ast.unaryop,
           ast.cmpop)
 
@@ -30,7 +31,9 @@ class Expression(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Expression:
         if method != "__call__" or options or ufunc not in FUNCTIONS:
-            raise TypeError(f"op: {ufunc.__name__}{'' if method == '__call__' else '.' + method} is not offered in operations")
+            name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+            given = f" with {', '.join(options)}" if options and ufunc in FUNCTIONS else ""
+            raise TypeError(f"op: {name}{given} is not offered in operations")
         return Expression(ufunc, inputs)
 
     def __array_function__(self, function: Any, _: Any, inputs: Any, options: Any) -> Expression:
@@ -43,6 +46,10 @@ class Expression(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __iter__(self) -> Any:
         raise TypeError("op: operands are single elements")
+
+
+for _name in AUGMENTED:  # a += b is a = a + b
+    setattr(Expression, f"__i{_name}__", getattr(Expression, f"__{_name}__"))
 
 
 class Operand(Expression):
@@ -65,6 +72,10 @@ def _checked(tree: ast.Expression, text: str) -> list[str]:
             is_wrong = len(node.ops) != 1
         elif isinstance(node, ast.Call):
             is_wrong = not isinstance(node.func, ast.Name) or bool(node.keywords)
+            if isinstance(node.func, ast.Name) and node.func.id in NAMES:
+                takes = 3 if node.func.id == "where" else NAMES[node.func.id].nin
+                if len(node.args) != takes:
+                    raise ValueError(f"op: {node.func.id} takes {takes} arguments, and has {len(node.args)} in {text!r}")
         elif isinstance(node, ast.Name):
             is_wrong = (id(node) in called) != (node.id in NAMES)
             if node.id not in NAMES and node.id not in CONSTANTS:
