@@ -155,16 +155,18 @@ REASONS_OF_H200 = {
         "Zipf reaches 25.3 %, uniform 24.9. Samples are sorted by partition and then counted (decision 70); on an H100, whose memory is slower, "
         "it is 31 %.",
     "segmented sum, segments of 0 to 7, 2^28: of read":
-        "Lanes fold such segments, and instructions bound them (decision 100). Segments of 1 and 16 are at 86 and 79 %.",
+        "Lanes fold such segments; instructions, bank conflicts and memory bound them about as much (decision 100). Segments of 1 and 16 "
+        "are at 86 and 82 %.",
     "segmented sum, power law, 2^28: of read":
         "Most of its segments are shorter than a lane's run and go the way of those of 16, a few are long; nothing that was tried "
         "(more waves of blocks, fewer of them, asking the L2 cache beforehand) is faster (decision 14).",
     "compactions: CUB's time":
-        "{met} rows do, all of up to 2^20 and all of 2^28 among them. The others are of 64 MiB: 99 % selected, which fit into no shared "
-        "memory, a partition, for which as much counts, and run lengths of runs of 2 (decisions 35, 72, 97 and 99).",
+        "{met} rows do, all of up to 2^20 among them. The others are of 64 MiB: 99 % selected, which fit into no shared memory, a "
+        "partition, for which as much counts, and run lengths of runs of 2, which are 2 % behind at 2^28, too (decisions 35, 72, 97 and 99).",
     "compactions, 2^28: of copy":
-        "{met} rows do: those that select few, which are kept in shared memory (decision 99). Other selections of 4 and 8 bytes have 74 to "
-        "90 %, run lengths and sums by key 52 to 69: instructions and tiles that wait for each other bound them. The least are bytes, of which "
+        "{met} rows do: those that select few, which are kept in shared memory (decision 99), and run lengths and sums of runs of 10,000, "
+        "whose keys are read once (decision 102). Other selections of 4 and 8 bytes have 74 to 90 %, run lengths and sums of shorter runs "
+        "52 to 67: they read keys twice, and tiles wait for each other. The least are bytes, of which "
         "as many are 256 MiB only, at about twice CUB's speed.",
     "sums of rows and columns, 2^24 and more: of copy":
         "{met} rows do, all of 2^27 elements and more. Of the others, of 2^24, a launch costs 2 of 16 us.",
