@@ -136,7 +136,9 @@ void check_segment_ranges(const char* name, [[maybe_unused]] const In& in, [[may
                  " segments of " + std::to_string(offsets.length));
         }
     } else if constexpr (sized_range<In> && std::is_same_v<On, host>) {
-        const auto end = detail::data_of(offsets)[segments];
+        const auto bounds = detail::data_of(offsets);
+        detail::check_array(bounds, segments + 1, name);
+        const auto end = bounds[segments];
         if (end > 0 && static_cast<std::uint64_t>(end) > std::size(in)) {
             fail("the last offset is " + std::to_string(end) + ", and there are " + std::to_string(std::size(in)) +
                  " elements");
