@@ -101,8 +101,6 @@ def test_every_byte_of_bool_but_0_is_1():
     values = np.array([0, 1, 2, 128, 255], np.uint8).view(bool)
     compare(values, [-3, 1])
     compare(values, 3)
-
-
     for some in (values, values[2:], values[:1], values[::-1]):
         for _ in range(2):  # the second call may be one of the extension module
             assert_same(wf.bincount(some), np.bincount(some))

@@ -97,17 +97,9 @@ struct segments_in<equal_segments> {
     static constexpr bool there = true;
 };
 
-// Segments of a scan of n elements. Throws invalid_argument for a length of 0, and for too few flags.
+// Segments of a scan of n elements. Throws invalid_argument for a length of 0.
 template <class Segments>
 const Segments& segments_of_scan(const Segments& given, std::uint64_t, const char*) {
-    return given;
-}
-template <class Flags>
-const heads<Flags>& segments_of_scan(const heads<Flags>& given, std::uint64_t n, const char* call) {
-    if (given.count < n) {
-        throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(given.count) +
-                               " flags of " + std::to_string(n) + " elements");
-    }
     return given;
 }
 inline offsets<equal_segments> segments_of_scan(const equal_segments& given, std::uint64_t n, const char* call) {
@@ -163,6 +155,10 @@ inline void check_segments(const no_segments&, std::uint64_t, const char*) {}
 template <class Flags>
 void check_segments(const heads<Flags>& given, std::uint64_t n, const char* call) {
     detail::check_array(given.flags, n, call);
+    if (given.count < n) {
+        throw invalid_argument(std::string("warpfold: ") + call + ": there are " + std::to_string(given.count) +
+                               " flags of " + std::to_string(n) + " elements");
+    }
 }
 template <class Begins>
 void check_segments(const offsets<Begins>& given, std::uint64_t, const char* call) {

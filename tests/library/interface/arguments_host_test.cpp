@@ -422,11 +422,12 @@ TEST(arguments, ranges_that_are_too_short) {
     EXPECT_EQ(select(host{}, all, 10, out, where(few)), 10u);
     refused([&] { inclusive_scan(host{}, x, out, sum{}, heads(few)); },
             "inclusive_scan: there are 10 flags of 100 elements");
+    const int ten = 10;
+    inclusive_scan(host{}, all, count_at(&ten, 100), out.data(), sum{}, heads(few));
     refused([&] { (void)reduce_by_key(host{}, all, 100, few, keys, out); },
             "reduce_by_key: there are 10 values of 100 elements");
     refused([&] { exclusive_scan_by_key(host{}, x, few, out); },
             "exclusive_scan_by_key: there are 10 values of 100 elements");
-
     const even_bins<int> bins(0, 2, 2);
     std::vector<int> sums(2);
     std::vector<std::uint64_t> counts(4);
