@@ -62,8 +62,10 @@ void append_bins(const array& samples, const array& edges, const array& out);
 // Elements whose flag, a contiguous bool, is true go to `out`, in order; the others to `rejected` unless that is null. All
 // arrays are contiguous; outputs have as many elements as they get.
 void select(const array& in, const array& flags, const array& out, const array* rejected);
-// The first element and the length of each run of equal neighbours. Contiguous arrays of as many elements as `in`; returns the
-// number of runs. `lengths` is int64.
+// The number of runs of equal neighbours of a contiguous array.
+std::uint64_t count_runs(const array& in);
+// The first element and the length of each run. Contiguous arrays of as many elements as there are runs; returns their number.
+// `lengths` is int64.
 std::uint64_t run_length_encode(const array& in, const array& values, const array& lengths);
 // Without lengths.
 std::uint64_t unique(const array& in, const array& values);

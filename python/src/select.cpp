@@ -6,6 +6,7 @@
 #include "python/src/plain_bools.hpp"
 #include "warpfold/by_key.hpp"
 #include "warpfold/float16.hpp"
+#include "warpfold/reduce.hpp"
 
 namespace warpfold::python {
 
@@ -45,6 +46,21 @@ void select(const array& in, const array& flags, const array& out, const array* 
         }
         return warpfold::partition(host{}, from, in.size(), out.required<T>(in.type), rejected->required<T>(in.type),
                                    chosen);
+    });
+}
+
+std::uint64_t count_runs(const array& in) {
+    if (in.size() == 0) {
+        return 0;
+    }
+    return with_plain_bools(in, [&](const array& plain) {
+        return with_comparable(in.type, [&](auto zero) {
+            using T = decltype(zero);
+            const T* const from = plain.required<const T>(in.type);
+            return 1 + transform_reduce(host{}, from + 1, in.size() - 1, [from](const T& x, std::uint64_t k) -> std::uint64_t {
+                       return equal_numbers{}(from[k], x) ? 0 : 1;
+                   });
+        });
     });
 }
 

@@ -120,15 +120,14 @@ public:
         if (!in || in->size() == 0 || !is_plain(*in)) {
             return nb::none();
         }
-        const auto size = static_cast<std::int64_t>(in->size());
+        std::uint64_t number = 0;
+        unlocked([&] { number = count_runs(*in); });
+        const auto size = static_cast<std::int64_t>(number);
         const auto values = engine_.make({size}, in->type),
                    lengths = engine_.make({with_lengths ? size : 0}, element::int64);
-        std::uint64_t number = 0;
-        unlocked([&] {
-            number = with_lengths ? run_length_encode(*in, values.second, lengths.second) : unique(*in, values.second);
-        });
-        const nb::object firsts = copied(first_of(values.second, number));
-        return with_lengths ? nb::make_tuple(firsts, copied(first_of(lengths.second, number))) : firsts;
+        unlocked([&] { with_lengths ? run_length_encode(*in, values.second, lengths.second) : unique(*in, values.second); });
+        const nb::object firsts = engine_.finished(values.first, false);
+        return with_lengths ? nb::make_tuple(firsts, engine_.finished(lengths.first, false)) : firsts;
     }
 
     // For each run of equal keys: the key, and the reduction of its values. Arrays of one axis, keys without gaps.
@@ -138,23 +137,23 @@ public:
             !is_plain(*keys)) {
             return nb::none();
         }
-        const std::int64_t size = keys->shape[0];
-        const auto firsts = engine_.make({size}, keys->type), lengths = engine_.make({size}, element::int64);
-        std::vector<std::int64_t> offsets;
+        std::uint64_t number = 0;
+        unlocked([&] { number = count_runs(*keys); });
+        const auto runs = static_cast<std::int64_t>(number);
+        const auto firsts = engine_.make({runs}, keys->type);
+        std::vector<std::int64_t> offsets(number + 1);
         unlocked([&] {
-            const std::uint64_t number = run_length_encode(*keys, firsts.second, lengths.second);
-            const auto* const count = reinterpret_cast<const std::int64_t*>(lengths.second.data);
-            offsets.assign(number + 1, 0);
-            std::partial_sum(count, count + number, offsets.begin() + 1);
+            const array lengths(reinterpret_cast<char*>(&offsets[1]), element::int64, {runs}, {sizeof(std::int64_t)});
+            run_length_encode(*keys, firsts.second, lengths);
+            std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
         });
-        const auto runs = static_cast<std::int64_t>(offsets.size()) - 1;
         const array bounds(reinterpret_cast<char*>(offsets.data()), element::int64, {runs + 1}, {sizeof(std::int64_t)});
         const operation op = operation_of(which);
         const bool is_sum = op == operation::sum || op == operation::product;
         const element type = is_sum ? sum_type(of->type) : of->type;
         const nb::object results =
             filled({runs}, type, [&](const array& out) { segment_reduce(op, fold_type(type), *of, bounds, out); });
-        return nb::make_tuple(copied(first_of(firsts.second, static_cast<std::uint64_t>(runs))), results);
+        return nb::make_tuple(engine_.finished(firsts.first, false), results);
     }
 
     // Elements whose flag is true and, `with_others`, the others. Arrays without gaps, of one shape.
@@ -306,9 +305,6 @@ private:
         const auto made = engine_.make(shape, type);
         unlocked([&] { work(made.second); });
         return engine_.finished(made.first, shape.empty());
-    }
-    static array first_of(const array& line, std::uint64_t number) {
-        return {line.data, line.type, {static_cast<std::int64_t>(number)}, line.strides};
     }
     // A new array of elements without gaps.
     [[nodiscard]] nb::object copied(const array& of) const {

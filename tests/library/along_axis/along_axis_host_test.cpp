@@ -47,6 +47,8 @@ std::vector<axis_case> host_cases() {
     all.push_back(make_axis_case({100003, 3}, {0}));     // few columns of a long axis
     all.push_back(make_axis_case({1031, 131}, {0}));     // columns
     all.push_back(make_axis_case({3, 701, 67}, {1}));    // columns in the middle
+    all.push_back(make_axis_case({5, 4001, 7}, {1}));    // few columns in the middle, rows side by side
+    all.push_back(make_axis_case({211, 1100}, {0}));     // more columns than a group has
     all.push_back(make_axis_case({3, 701, 67}, {0, 2})); // rows of rows
     all.push_back(make_axis_case({17, 5, 0}, {2}));
     all.push_back(make_axis_case({17, 0, 5}, {0, 2}));
