@@ -18,4 +18,10 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// A signal has ended a step that runs in a process of its own: the command ends by it, too. No std::exception, as nobody but
+// main() shall catch it.
+struct interrupted {
+    int signal;
+};
+
 } // namespace warpfold::tool

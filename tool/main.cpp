@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The command `warpfold`: its table of subcommands, and what becomes of errors.
 #include <array>
+#include <csignal>
 #include <new>
 #include <string>
 #include <string_view>
@@ -156,6 +157,9 @@ int guarded_run(int count, char** values) {
     } catch (const ladder::bad_request& error) {
         fail(error.what());
         status = status_usage;
+    } catch (const interrupted& by) {
+        static_cast<void>(std::signal(by.signal, SIG_DFL));
+        static_cast<void>(std::raise(by.signal));
     } catch (const std::bad_alloc&) {
         fail("not enough memory");
     } catch (const std::exception& error) {

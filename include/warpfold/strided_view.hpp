@@ -122,15 +122,16 @@ strided_view(const View&) -> strided_view<typename View::element_type>;
 // A set of axes of an array, in any order. Negative numbers count from the last axis, -1.
 class axes {
 public:
+    axes() = default; // or nvcc makes a list of one 0 of axes{}
     axes(std::initializer_list<int> list) : axes(std::span<const int>(list.begin(), list.size())) {}
-    explicit axes(std::span<const int> list) : all_(false) {
+    explicit axes(std::span<const int> list) {
         for (const int axis : list) {
             add(axis);
         }
     }
     // All axes of whatever array.
     [[nodiscard]] static axes all() {
-        axes every({});
+        axes every;
         every.all_ = true;
         return every;
     }
@@ -170,7 +171,7 @@ private:
 
     std::array<int, most> list_{};
     unsigned count_ = 0;
-    bool all_;
+    bool all_ = false;
 };
 
 } // namespace warpfold

@@ -37,7 +37,7 @@ HOST_REASONS = {
     "correlate_channels": "PyTorch has oneDNN's products of matrices; ours adds four results of each vector of samples.",
     "exact_dot": EXACT, "exact_mean": EXACT, "exact_norm": EXACT, "exact_sum": EXACT, "exact_var": EXACT,
     "norm": "Squares are added in float64, such that nothing overflows.",
-    "run_length_encode": "Room for as many runs as elements, of which the used part is copied.",
+    "run_length_encode": "A pass first that counts the runs, as the results' shape follows from them.",
     "segment_max": "Extremes of short segments keep NaN, element by element.",
     "segment_min": "As `segment_max`.",
     "unique_consecutive": "As `run_length_encode`."}

@@ -57,9 +57,10 @@ std::uint64_t count_runs(const array& in) {
         return with_comparable(in.type, [&](auto zero) {
             using T = decltype(zero);
             const T* const from = plain.required<const T>(in.type);
-            return 1 + transform_reduce(host{}, from + 1, in.size() - 1, [from](const T& x, std::uint64_t k) -> std::uint64_t {
-                       return equal_numbers{}(from[k], x) ? 0 : 1;
-                   });
+            return 1 + transform_reduce(host{}, from + 1, in.size() - 1,
+                                        [from](const T& x, std::uint64_t k) -> std::uint64_t {
+                                            return equal_numbers{}(from[k], x) ? 0 : 1;
+                                        });
         });
     });
 }

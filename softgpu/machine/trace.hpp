@@ -20,10 +20,11 @@ enum class touch : std::uint8_t { load, load_past_l1, prefetch, store, atomic };
 
 // What lanes of a warp have in common decides how long these take.
 enum class meeting : std::uint8_t {
-    constant_words, // a load of constant memory whose lanes want several words: how many
-    match_values,   // match.any: how many different values
-    shared_counts,  // an addition of 1 to shared memory whose result nothing reads: the most words of a bank
-    shared_counters // the same: the most lanes of a bank
+    constant_words,  // a load of constant memory whose lanes want several words: how many
+    match_values,    // match.any: how many different values
+    shared_counts,   // an addition of 1 to shared memory whose result nothing reads: the most words of a bank
+    shared_counters, // the same: the most lanes of a bank
+    load_turns       // a load of global memory: quarters of a turn that L1 takes for it, once it has the lines
 };
 
 // An access of a warp to 128 bytes of global memory.

@@ -155,14 +155,23 @@ private:
             (real(m.matches) * lanes / c_.throughput_match + real(m.match_values - m.matches) / c_.match_values) *
                 share_);
         add("texture", real(w_.mix[instruction_class::texture]) * lanes * share_ / c_.throughput_texture);
-        const std::uint64_t sectors =
-            n.global_load_sectors + n.global_store_sectors + n.local_load_sectors + n.local_store_sectors;
+        // A turn of L1 is a line of four sectors. Cards with rules of their own have no turns.
+        const std::uint64_t loaded = w_.shared ? n.global_load_sectors : m.load_turns;
+        const std::uint64_t sectors = loaded + n.global_store_sectors + n.local_load_sectors + n.local_store_sectors;
         add("l1", real(sectors) * share_ / c_.l1_sectors);
-        double slowest = 0;
-        for (const bound_time& b : bounds_) {
-            slowest = std::max(slowest, b.nanoseconds * c_.clock);
+        const auto slowest =
+            std::max_element(bounds_.begin(), bounds_.end(),
+                             [](const bound_time& a, const bound_time& b) { return a.nanoseconds < b.nanoseconds; });
+        own_busy_ = slowest == bounds_.end() ? 0 : slowest->nanoseconds * c_.clock / own_blocks_;
+        // The chain has a cycle of each instruction, and not the turns after the first one of a request.
+        double in_chain = 1;
+        if (slowest != bounds_.end() && slowest->name == "shared") {
+            in_chain = real(n.shared_load_requests + n.shared_store_requests + n.shared_atomic_requests) /
+                       real(wavefronts + n.shared_atomic_wavefronts);
+        } else if (slowest != bounds_.end() && slowest->name == "l1") {
+            in_chain = 4 * real(n.global_load_requests + n.global_store_requests) / real(sectors);
         }
-        own_busy_ = slowest / own_blocks_;
+        own_in_chain_ = own_busy_ / warps_of(w_.shape) * std::min(in_chain, 1.0);
         // The chain, as far as loads wait for L1, L2 and DRAM; once for each wave of blocks.
         path_ = between(w_.path_near, w_.path_far);
         const double waves = std::ceil(own_blocks_ / real(resident_));
@@ -174,7 +183,7 @@ private:
     void queue() {
         // The chain has one warp's part of what the block needs. Warps that meet at no barrier queue by themselves.
         const double warps = warps_of(w_.shape);
-        double alone = std::max(path_ - own_busy_ / warps, 0.0);
+        double alone = std::max(path_ - own_in_chain_, 0.0);
         if (w_.total.barriers == 0) {
             const double of_warp[] = {own_busy_ / warps};
             alone = std::max(cycles_together(static_cast<std::uint64_t>(warps), alone, of_warp) - own_busy_, 0.0);
@@ -251,11 +260,12 @@ private:
     const launch_work& w_;
     const traffic& t_;
     std::uint64_t resident_ = 1;
-    double own_blocks_ = 1; // of the busiest multiprocessor
-    double share_ = 1;      // of all work that it has
-    double own_cycles_ = 0; // that it takes
-    double own_busy_ = 0;   // cycles of its slowest part that a block needs
-    double path_ = 0;       // chain of a block
+    double own_blocks_ = 1;   // of the busiest multiprocessor
+    double share_ = 1;        // of all work that it has
+    double own_cycles_ = 0;   // that it takes
+    double own_busy_ = 0;     // cycles of its slowest part that a block needs
+    double own_in_chain_ = 0; // of one warp's part of these, what the chain has as well
+    double path_ = 0;         // chain of a block
     double l2_cycles_ = 0;
     double l2_store_cycles_ = 0; // of these
     double dram_cycles_ = 0;

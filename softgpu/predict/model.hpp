@@ -32,6 +32,7 @@ struct meetings {
     std::uint64_t match_values = 0;
     std::uint64_t shared_counts = 0;
     std::uint64_t shared_counters = 0;
+    std::uint64_t load_turns = 0;
 
     meetings& operator+=(const meetings& more) noexcept {
         constant_words += more.constant_words;
@@ -39,6 +40,7 @@ struct meetings {
         match_values += more.match_values;
         shared_counts += more.shared_counts;
         shared_counters += more.shared_counters;
+        load_turns += more.load_turns;
         return *this;
     }
 };

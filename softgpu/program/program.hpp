@@ -55,6 +55,9 @@ struct access {
 };
 [[nodiscard]] access registers_of(const ptx::instruction& i);
 
+// By index into function::registers: whether values depend on %clock or %globaltimer, through operands and guards.
+[[nodiscard]] std::vector<bool> clock_registers(const ptx::function& f);
+
 // Bytes that a register of this type takes for one warp: pred 4 (a lane mask), 8- and 16-bit types 64, 32-bit 128,
 // 64-bit 256, 128-bit 512.
 [[nodiscard]] std::uint32_t warp_bytes(ptx::suffix type) noexcept;
@@ -65,6 +68,9 @@ struct register_places {
     // By index into function::registers, bytes from the frame's start; 0 for registers that no instruction names.
     std::vector<std::uint32_t> offset;
     std::uint32_t frame_bytes = 0; // a multiple of 64
+    // Registers that depend on a clock (clock_registers()) share places with each other only, from this offset on.
+    std::uint32_t clocks_begin = 0;
+    std::vector<bool> of_clocks;
     // 32-bit words of registers alive at once, at most, per thread; predicates not counted.
     std::uint32_t live_words = 0;
     // The same on a card whose addresses have 32 bits and whose instructions read parameters where they are (compute

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Places for registers: first fit over their live ranges, holes included, in order of their first point. One region of
-// the frame for each width, the narrow ones first.
+// the frame for each width, the narrow ones first; registers that depend on a clock have regions behind all others.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -151,15 +151,17 @@ std::uint32_t most_words(const ptx::function& f, const live_ranges& ranges, cons
 
 register_places place_registers(const ptx::function& f, const control_flow& flow) {
     const live_ranges ranges = find_live_ranges(f, flow);
-    std::map<std::uint32_t, std::vector<std::uint32_t>> by_width; // registers that are named at all
+    register_places result;
+    result.of_clocks = clock_registers(f);
+    std::map<std::pair<bool, std::uint32_t>, std::vector<std::uint32_t>> by_region; // registers that are named at all
     for (std::uint32_t reg = 0; reg < f.registers.size(); ++reg) {
         if (ranges.first_of[reg] != live_ranges::none) {
-            by_width[bytes_of(f.registers[reg])].push_back(reg);
+            by_region[{result.of_clocks[reg], bytes_of(f.registers[reg])}].push_back(reg);
         }
     }
-    register_places result;
     result.offset.assign(f.registers.size(), 0);
-    for (auto& [bytes, registers] : by_width) {
+    for (auto& [region, registers] : by_region) {
+        const auto [of_clocks, bytes] = region;
         std::stable_sort(registers.begin(), registers.end(), [&](std::uint32_t a, std::uint32_t b) {
             return ranges.all[ranges.first_of[a]].first < ranges.all[ranges.first_of[b]].first;
         });
@@ -170,6 +172,9 @@ register_places place_registers(const ptx::function& f, const control_flow& flow
         }
         const std::uint32_t end = result.frame_bytes + static_cast<std::uint32_t>(places.size()) * bytes;
         result.frame_bytes = (end + region_alignment - 1) / region_alignment * region_alignment;
+        if (!of_clocks) {
+            result.clocks_begin = result.frame_bytes;
+        }
     }
     result.live_words = most_words(f, ranges, [&](std::uint32_t reg) { return words_of(f.registers[reg]); });
     result.live_words_32 = most_words(f, ranges, [&, parameters = parameter_registers(f)](std::uint32_t reg) {

@@ -288,6 +288,13 @@ TEST_F(Check, ShuffleAndMasks) {
     expect_one("shuffle from an absent lane", lower + "shfl.sync.idx.b32 %r3, %i, 20, 31, -1;", how);
     expect_none(lower + "shfl.sync.idx.b32 %r3, %i, 5, 31, 65535;", how);
     expect_one("shuffle from an absent lane", lower + "shfl.sync.bfly.b32 %r3, %i, 16, 31, 65535;", how);
+    // Lanes meet from calls of their own, whose registers are apart.
+    const std::string next =
+        ".func next(.param .b32 m, .param .b32 by) { .reg .b32 %m, %by, %d; ld.param.u32 %m, [m];\n"
+        "ld.param.u32 %by, [by]; shfl.sync.down.b32 %d, %m, %by, 31, %m; ret; }\n";
+    const std::string call =
+        "{ .param .b32 m; .param .b32 by; st.param.b32 [m], -1; st.param.b32 [by], 1; call next, (m, by); }\n";
+    expect_none("setp.lt.u32 %q0, %i, 13; @%q0 bra LOW;\n" + call + "bra JOIN;\nLOW: " + call + "JOIN:", how, {}, next);
 }
 
 TEST_F(Check, LanesThatNeverCome) {

@@ -50,6 +50,24 @@ TEST(Costs, DependentAdditionsWaitForEachOther) {
     EXPECT_EQ(s.times().cycles, (cycles{9, 9})); // the third one has been issued
 }
 
+// A special function, and what ptxas puts around it: a comparison and a product before, a product after.
+TEST(Costs, FunctionsOfSeveralInstructions) {
+    const auto with = [](const std::vector<suffix>& suffixes) {
+        sums s;
+        s.add(opcode::ex2, {register_operand(s.a), register_operand(s.b)}, s.always, suffixes);
+        s.sum(s.c, s.a, s.a);
+        return std::pair(s.times().cycles, mix_of(s.function(), 0, 1));
+    };
+    const auto [short_one, one] = with({suffix::approx, suffix::ftz, suffix::f32});
+    EXPECT_EQ(short_one, (cycles{5, 5}));
+    EXPECT_EQ(one[instruction_class::special], 1u);
+    EXPECT_EQ(one[instruction_class::fp32], 0u);
+    const auto [long_one, several] = with({suffix::approx, suffix::f32});
+    EXPECT_EQ(long_one, (cycles{17, 17})); // four that wait for each other, and the sum
+    EXPECT_EQ(several[instruction_class::special], 1u);
+    EXPECT_EQ(several[instruction_class::fp32], 3u);
+}
+
 // From the end of the piece: the second load goes in front of the first addition.
 TEST(Costs, InstructionsBeginWhenTheirOperandsAreThere) {
     sums s;
@@ -178,7 +196,8 @@ TEST(Costs, ClassesOfInstructions) {
     const ptx::function& body_of = f.function();
     const observe::instruction_mix mix = mix_of(body_of, 0, static_cast<std::uint32_t>(body_of.instructions.size()));
     EXPECT_EQ(mix[instruction_class::multiply], 1u);
-    EXPECT_EQ(mix[instruction_class::integer], 21u);
+    EXPECT_EQ(mix[instruction_class::integer], 18u);
+    EXPECT_EQ(mix[instruction_class::special], 3u); // of the division
     EXPECT_EQ(mix[instruction_class::upper], 1u);
     EXPECT_EQ(mix[instruction_class::fp64], 1u);
     EXPECT_EQ(mix[instruction_class::barrier], 1u);

@@ -202,6 +202,19 @@ TEST(Model, LanesThatMeetTakeTheirTurns) {
     EXPECT_DOUBLE_EQ(of(predict(c, w), "match"), 100 * 4 + 3100 * 2);
 }
 
+// A turn of L1 is a line of four sectors.
+TEST(Model, LoadsTakeTurnsOfL1) {
+    launch_work w = some_blocks(10);
+    w.total.global_load_sectors = 1'000'000; // their turns count
+    w.total.global_store_sectors = 4'000;
+    w.met = {.load_turns = 12'000};
+    card c = round_card();
+    c.l1_sectors = 4;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "l1"), 400);
+    w.shared.emplace(); // a card with rules of its own
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "l1"), 25'100);
+}
+
 // 1000 additions of 32 lanes at one word: a lane each cycle, or together where they count it.
 TEST(Model, LanesThatCountAWordOfSharedMemoryGoTogether) {
     launch_work w = some_blocks(10);

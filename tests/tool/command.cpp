@@ -3,11 +3,13 @@
 #include "tests/tool/command.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -76,6 +78,10 @@ outcome run_command(const std::vector<std::string>& arguments, const surrounding
     const pid_t child = ::fork();
     if (child == 0) {
         become(arguments, where, real, in, out, error);
+    }
+    if (where.milliseconds != 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(where.milliseconds));
+        ::kill(child, SIGTERM);
     }
     int status = 0;
     ::waitpid(child, &status, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `warpfold explain`: names and options on the stand-in; every step of every ladder with the real one.
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <map>
 
@@ -257,6 +258,15 @@ TEST_F(explain, ranks_lines_by_what_binds) {
     expect_in(run({"reduce/3", "--n", "64Ki", "--card-file", file}, true).out,
               {"The lines that cost most of shared, by wavefronts",
                "banks: the part that the line has of shared in the model"});
+}
+
+// The signal is handed on to the process of the step, and ends the command as well. The step takes minutes.
+TEST_F(explain, ends_by_a_signal) {
+    surroundings where;
+    where.milliseconds = 1500;
+    const outcome seen = run_command({"explain", "scan/18", "--n", "2^27"}, where, true);
+    EXPECT_EQ(seen.status, 128 + SIGTERM);
+    EXPECT_EQ(seen.out, "");
 }
 
 TEST_F(explain, shows_shared_headers_and_says_what_is_not_shown) {

@@ -123,7 +123,8 @@ bounds_of_step bounds_of(const ladder::ladder_report& report, const ladder::step
                 "an instruction, hidden by the other warps of the multiprocessor",
                 l.dram_clocks, l.shared_clocks, l.instruction_clocks));
         add(resource::launches, static_cast<double>(launches.size()) * l.launch_seconds,
-            fmt::format("{} of {} µs", launches.size(), l.launch_seconds * 1e6));
+            fmt::format("{} of {} µs{}", launches.size(), l.launch_seconds * 1e6,
+                        out.n == step.n ? "" : ", as many as at n = " + report::group_digits(step.n)));
     }
     std::stable_sort(out.all.begin(), out.all.end(),
                      [](const bound& a, const bound& b) { return a.seconds > b.seconds; });

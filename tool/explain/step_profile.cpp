@@ -2,6 +2,7 @@
 #include "tool/explain/step_profile.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -133,6 +134,9 @@ step_profile profile_step(const step_place& place, std::span<const ladder::sourc
         arguments.insert(arguments.end(), {"--block", std::to_string(*place.block)});
     }
     const program_end end = run_program(arguments, true); // a step that is wrong is no failure of ours
+    if (end.signal == SIGINT || end.signal == SIGTERM || end.signal == SIGHUP || end.signal == SIGQUIT) {
+        throw interrupted{end.signal};
+    }
     step_profile profile;
     if (!read_step(figures, profile)) {
         profile.why_none = end.signal != 0 ? fmt::format("its process was killed by signal {}", end.signal)

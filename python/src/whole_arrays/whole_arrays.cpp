@@ -125,7 +125,8 @@ public:
         const auto size = static_cast<std::int64_t>(number);
         const auto values = engine_.make({size}, in->type),
                    lengths = engine_.make({with_lengths ? size : 0}, element::int64);
-        unlocked([&] { with_lengths ? run_length_encode(*in, values.second, lengths.second) : unique(*in, values.second); });
+        unlocked(
+            [&] { with_lengths ? run_length_encode(*in, values.second, lengths.second) : unique(*in, values.second); });
         const nb::object firsts = engine_.finished(values.first, false);
         return with_lengths ? nb::make_tuple(firsts, engine_.finished(lengths.first, false)) : firsts;
     }

@@ -103,6 +103,12 @@ struct traced_piece {
     bool waits = false; // of a loop that only waits: it counts once each time that a warp comes to the loop
 };
 
+// A loop that only reads memory (decode/analysis/waiting_loops.hpp).
+struct waiting_loop {
+    std::vector<std::uint32_t> reads; // by index into function::instructions
+    bool may_time_out = false;
+};
+
 struct program_code {
     // Appends an instruction for the PTX instruction `source_index`.
     instruction& emit(handler run, std::uint32_t source_index) {
@@ -123,14 +129,15 @@ struct program_code {
     std::vector<place> parameter_address; // 8-byte lanes: the address of the parameter block is added
     std::vector<warp_place> of_warp;
     std::deque<call_site> call_sites;
-    std::vector<std::vector<std::uint32_t>> polls; // what loops read that wait, by index into function::instructions
-    std::vector<parameter_area> arguments;         // of a function, in its own frame
+    std::vector<waiting_loop> polls;
+    std::vector<parameter_area> arguments; // of a function, in its own frame
     std::vector<parameter_area> results;
     std::vector<local_address> local_addresses;
     std::uint32_t local_bytes = 0; // of each call, in each thread
     std::uint32_t frame_bytes = 0;
-    std::uint32_t address_registers = 0;           // numbers given to those of loads and stores
-    std::vector<std::uint32_t> block_instructions; // PTX instructions of each basic block
+    std::uint32_t clocks_begin = 0, clocks_end = 0; // registers that depend on a clock, in the frame
+    std::uint32_t address_registers = 0;            // numbers given to those of loads and stores
+    std::vector<std::uint32_t> block_instructions;  // PTX instructions of each basic block
     // Of code that is traced: machine instructions of each basic block, and the pieces of straight code.
     std::vector<observe::instruction_mix> block_mixes;
     std::vector<traced_piece> pieces;

@@ -154,6 +154,7 @@ public:
             break;
         case machine::meeting::shared_counts: met_.shared_counts += times; break;
         case machine::meeting::shared_counters: met_.shared_counters += times; break;
+        case machine::meeting::load_turns: met_.load_turns += times; break;
         }
     }
 

@@ -19,8 +19,12 @@ void require_freeable(context& gpu, memory::address address) {
     if (check::session* const s = valid ? nullptr : checking::current()) {
         const auto gone = gpu.memory().find_released(address);
         const bool again = twice || (gone && gone->base == address);
+        const bool other = found.has_value() && found->base == address;
         s->host_finding(again ? "double free" : "invalid free",
-                        again ? "this was freed before" : "nothing was allocated at exactly this address", address);
+                        again   ? "this was freed before"
+                        : other ? "this is no memory that cudaFree frees"
+                                : "nothing was allocated at exactly this address",
+                        address);
     }
     require(valid);
 }

@@ -349,6 +349,21 @@ TEST(AlongAxis, Policies) {
     }
 }
 
+// Of nvcc, too, {} is no axis: every element is a result.
+TEST(AlongAxis, NoAxis) {
+    const std::vector<int> data{1, 2, 3, 4, 5, 6};
+    const std::vector<std::int64_t> right(data.begin(), data.end());
+    const on_device<int> in(data);
+    const on_device<std::int64_t> out(6);
+    reduce_along(gpu{}, strided_view<const int>(in.data(), {2, 3}), {}, out.data());
+    EXPECT_EQ(out.read(), right);
+    std::vector<std::int64_t> sums(6);
+    reduce_along(host{}, strided_view<const int>(data.data(), {2, 3}), axes{}, sums.data());
+    EXPECT_EQ(sums, right);
+    EXPECT_EQ(axes{}.mask(2, "test"), 0u);
+    EXPECT_EQ(axes::all().mask(2, "test"), 3u);
+}
+
 #if __has_include(<cuda/std/mdspan>)
 // Column-major, and every other column of a row-major array.
 TEST(AlongAxis, OfMdspans) {

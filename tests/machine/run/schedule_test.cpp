@@ -15,7 +15,7 @@ namespace {
 
 using machine::fault_kind;
 
-class Schedule : public testing::Test {
+class schedule_test : public testing::Test {
 protected:
     void SetUp() override {
         if (on_hardware()) {
@@ -49,7 +49,7 @@ const std::string loop_until_done =
 const std::string exchange_then_enter =
     "again: atom.global.exch.b32 %r4, [%p0], 1; setp.ne.u32 %q0, %r4, 0; @%q0 bra again;\n" + add_one;
 
-TEST_F(Schedule, EveryThreadOfAGridTakesALock) {
+TEST_F(schedule_test, EveryThreadOfAGridTakesALock) {
     for (const std::string& body : {spin_then_enter, loop_until_done, exchange_then_enter}) {
         for (const unsigned workers : {1u, 2u}) {
             program p(kernel(body + "ret;"));
@@ -61,7 +61,7 @@ TEST_F(Schedule, EveryThreadOfAGridTakesALock) {
 }
 
 // Lane 0 waits for lane 31 of its own warp, warp 0 for the last, and block 0 for block 9.
-TEST_F(Schedule, WaitingForLaterLanesWarpsAndBlocks) {
+TEST_F(schedule_test, WaitingForLaterLanesWarpsAndBlocks) {
     program p(kernel(
         "setp.ne.u32 %q0, %i, 0; @%q0 bra others;\n"
         "wait: ld.volatile.global.u32 %r3, [%p1]; setp.ne.u32 %q1, %r3, 7; @%q1 bra wait;\n"
@@ -73,14 +73,14 @@ TEST_F(Schedule, WaitingForLaterLanesWarpsAndBlocks) {
     EXPECT_EQ(p.contents<std::uint32_t>(out, 1)[0], 2560u);
 }
 
-TEST_F(Schedule, ALockThatNobodyOpens) {
+TEST_F(schedule_test, ALockThatNobodyOpens) {
     expect_deadlock("again: atom.global.cas.b32 %r4, [%p0], 1, 2; setp.ne.u32 %q0, %r4, 1; @%q0 bra again;",
                     {.grid = {3}, .block = {40}},
                     {"kernel k", "deadlock", "32 threads of block (", "wait for a change of global memory at 0x",
                      "atom.global.cas"});
 }
 
-TEST_F(Schedule, AFlagThatNobodySets) {
+TEST_F(schedule_test, AFlagThatNobodySets) {
     for (const unsigned workers : {1u, 2u}) {
         expect_deadlock(
             "mov.u32 %r8, flag; wait: ld.volatile.shared.u32 %r3, [flag]; setp.eq.u32 %q0, %r3, 0; @%q0 bra wait;",
@@ -96,7 +96,7 @@ TEST_F(Schedule, AFlagThatNobodySets) {
     }
 }
 
-TEST_F(Schedule, ReportsNameKernelAndLineAsOthersDo) {
+TEST_F(schedule_test, ReportsNameKernelAndLineAsOthersDo) {
     std::string ptx = kernel(".loc 1 12 3\nagain: ld.volatile.global.u32 %r3, [%p0];\n"
                              ".loc 1 13 3\nsetp.eq.u32 %q0, %r3, 0; @%q0 bra again; ret;",
                              ".file 1 \"spin.cu\"\n");
@@ -115,9 +115,49 @@ TEST_F(Schedule, ReportsNameKernelAndLineAsOthersDo) {
     }
 }
 
-TEST_F(Schedule, ALoopOfNothing) { expect_deadlock("for_ever: bra for_ever;", {}, {"does nothing"}); }
+TEST_F(schedule_test, ALoopOfNothing) { expect_deadlock("for_ever: bra for_ever;", {}, {"does nothing"}); }
 
-TEST_F(Schedule, BarriersThatAreNotReached) {
+// As cuda::barrier and cuda::atomic wait: they sleep the longer, the longer they have waited.
+TEST_F(schedule_test, ALoopThatSleepsLongerAndLonger) {
+    expect_deadlock(
+        "mov.u64 %rd1, %globaltimer; mov.u32 %r5, 0; bra look;\n"
+        "more: add.u32 %r5, %r5, 1;\n"
+        "look: ld.acquire.gpu.global.u32 %r3, [%p0]; setp.ne.u32 %q0, %r3, 0; @%q0 bra done;\n"
+        "setp.lt.u32 %q1, %r5, 16; @%q1 bra more;\n"
+        "mov.u64 %rd2, %globaltimer; sub.u64 %rd2, %rd2, %rd1; setp.lt.u64 %q2, %rd2, 40000; @%q2 bra look;\n"
+        "shr.u64 %rd2, %rd2, 2; cvt.u32.u64 %r4, %rd2; nanosleep.u32 %r4; bra look; done:",
+        {.grid = {2}}, {"wait for a change of global memory"});
+    expect_deadlock(
+        "mov.u64 %rd1, %globaltimer; mov.u32 %r5, 0;\n" // the look stands behind the sleep
+        "again: setp.lt.u32 %q1, %r5, 16; @%q1 bra more; bra sleep;\n"
+        "more: add.u32 %r5, %r5, 1; bra look;\n"
+        "sleep: mov.u64 %rd2, %globaltimer; sub.u64 %rd2, %rd2, %rd1; setp.lt.u64 %q2, %rd2, 40000; @%q2 bra look;\n"
+        "shr.u64 %rd2, %rd2, 2; cvt.u32.u64 %r4, %rd2; nanosleep.u32 %r4;\n"
+        "look: ld.acquire.gpu.global.u32 %r3, [%p0]; setp.eq.u32 %q0, %r3, 0; @%q0 bra again;",
+        {.grid = {2}}, {"wait for a change of global memory"});
+}
+
+TEST_F(schedule_test, ALoopThatTimeEndsIsNoDeadlock) {
+    const std::string passed =
+        "mov.u64 %rd2, %globaltimer; sub.u64 %rd2, %rd2, %rd1; setp.gt.u64 %q1, %rd2, 5000000;\n";
+    const std::string look = "mov.u32 %r5, 0; mov.u64 %rd1, %globaltimer;\nagain: ld.volatile.global.u32 %r3, [%p0]; "
+                             "setp.ne.u32 %q0, %r3, 0; @%q0 bra done;\n" +
+                             passed;
+    for (const std::string& ends : {
+             std::string("@!%q1 bra again;"),                                                           // a way out
+             std::string("@%q1 mov.u32 %r5, 1; setp.eq.u32 %q2, %r5, 0; @%q2 bra again;"),              // a guard
+             std::string("@!%q1 bra on; mov.u32 %r5, 1; on: setp.eq.u32 %q2, %r5, 0; @%q2 bra again;"), // a way around
+             std::string(
+                 "@!%q1 bra again; ld.volatile.global.u32 %r3, [%p0+4]; setp.eq.u32 %q2, %r3, 0; @%q2 bra again;"),
+         }) {
+        std::string body = look;
+        body.append(ends).append("done: ret;");
+        program p(kernel(body));
+        p.run({.deadlock_seconds = 1e-6}, {p.buffer(std::vector<std::uint32_t>{0, 1})});
+    }
+}
+
+TEST_F(schedule_test, BarriersThatAreNotReached) {
     expect_deadlock("setp.lt.u32 %q0, %i, 40; @%q0 bra one; bar.sync 1, 96; ret; one: bar.sync 2, 96; ret;",
                     {.block = {64}}, {"32 threads of block (0,0,0), the first (0,0,0), wait at barrier 2", "bar.sync"});
     expect_deadlock(
@@ -126,7 +166,7 @@ TEST_F(Schedule, BarriersThatAreNotReached) {
 }
 
 // While somebody else may still write, there is no report; when it writes, the kernel goes on.
-TEST_F(Schedule, SomebodyElseMayWrite) {
+TEST_F(schedule_test, SomebodyElseMayWrite) {
     program p(kernel("wait: ld.volatile.global.u32 %r3, [%p0]; setp.eq.u32 %q0, %r3, 0; @%q0 bra wait; ret;"));
     const std::uint64_t flag = p.buffer<std::uint32_t>(1);
     unsigned asked = 0;
@@ -142,7 +182,7 @@ TEST_F(Schedule, SomebodyElseMayWrite) {
 }
 
 // A worker stands still before it looks at what has been written. Its own time has not passed, whatever the clock says.
-TEST_F(Schedule, AWorkerThatStandsStillIsNoDeadlock) {
+TEST_F(schedule_test, AWorkerThatStandsStillIsNoDeadlock) {
     using namespace std::chrono_literals;
     const std::string wait = "wait: ld.volatile.global.u32 %r3, [%p0]; setp.eq.u32 %q0, %r3, 0; @%q0 bra wait; ret;";
     const auto set = [](std::uint64_t flag) {
@@ -183,7 +223,7 @@ TEST_F(Schedule, AWorkerThatStandsStillIsNoDeadlock) {
 }
 
 // No alarm where the grid only seems to stand still: a long loop over one address that ends by counting.
-TEST_F(Schedule, LongLoopsAreNoDeadlock) {
+TEST_F(schedule_test, LongLoopsAreNoDeadlock) {
     program p(
         kernel("mov.u32 %r4, 0; again: ld.volatile.global.u32 %r3, [%p0]; add.u32 %r4, %r4, 1; setp.lt.u32 %q0, %r4, "
                "300000; @%q0 bra again; ret;"));
@@ -212,7 +252,7 @@ std::size_t seeds_that_fail(const std::string& body, std::uint32_t block, std::u
     return failed;
 }
 
-TEST_F(Schedule, WhatWorksByLuckFailsForSomeSeed) {
+TEST_F(schedule_test, WhatWorksByLuckFailsForSomeSeed) {
     const std::string room = ".shared .align 4 .b8 room[1024];\n";
     // One warp: in the fair order its lanes run together.
     const std::string lucky = tree("", 16);
@@ -224,7 +264,7 @@ TEST_F(Schedule, WhatWorksByLuckFailsForSomeSeed) {
 }
 
 // Tiles of four, each with its own lanes as members: wherever lanes part, each tile waits for its own lanes only.
-TEST_F(Schedule, TilesOfOneWarpMeetEachByItself) {
+TEST_F(schedule_test, TilesOfOneWarpMeetEachByItself) {
     const std::string tiles = "mov.u32 %r3, %laneid; and.b32 %r4, %r3, 28; mov.u32 %r5, 15; shl.b32 %r5, %r5, %r4;\n";
     const auto fail = [&](const std::string& body, auto&& expected) {
         std::size_t failed = 0;
@@ -252,7 +292,7 @@ TEST_F(Schedule, TilesOfOneWarpMeetEachByItself) {
 }
 
 // Blocks that find their number by counting, and blocks that believe in the order of their indices.
-TEST_F(Schedule, TheOrderOfBlocksIsNotPromised) {
+TEST_F(schedule_test, TheOrderOfBlocksIsNotPromised) {
     std::size_t changed = 0;
     for (std::uint64_t seed = 0; seed < 16; ++seed) {
         program p(kernel("atom.global.add.u32 %r3, [%p1], 1; mov.u32 %r4, %ctaid.x; mul.wide.u32 %rd1, %r3, 4;\n"
@@ -269,7 +309,7 @@ TEST_F(Schedule, TheOrderOfBlocksIsNotPromised) {
     EXPECT_GT(changed, 12u);
 }
 
-TEST_F(Schedule, ASeedGivesTheSameScheduleAgain) {
+TEST_F(schedule_test, ASeedGivesTheSameScheduleAgain) {
     const std::string body = "atom.global.add.u32 %r3, [%p1], 1; st.global.u32 [%rd0], %r3;";
     const auto once = [&](std::uint64_t seed) {
         program p(kernel("mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0;" + body + "ret;"));
@@ -281,7 +321,7 @@ TEST_F(Schedule, ASeedGivesTheSameScheduleAgain) {
     EXPECT_NE(once(3), once(4));
 }
 
-TEST_F(Schedule, CorrectProgramsHoldInEveryOrder) {
+TEST_F(schedule_test, CorrectProgramsHoldInEveryOrder) {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
         for (const std::string& body : {spin_then_enter, loop_until_done, exchange_then_enter}) {
             program p(kernel(body + "ret;"));
@@ -301,7 +341,7 @@ TEST_F(Schedule, CorrectProgramsHoldInEveryOrder) {
     }
 }
 
-TEST_F(Schedule, DeadlocksAreFoundInTheAdversarialOrderToo) {
+TEST_F(schedule_test, DeadlocksAreFoundInTheAdversarialOrderToo) {
     expect_deadlock("again: atom.global.cas.b32 %r4, [%p0], 1, 2; setp.ne.u32 %q0, %r4, 1; @%q0 bra again;",
                     {.grid = {2}, .block = {40}, .seed = 5}, {"wait for a change of global memory at 0x"});
 }

@@ -34,6 +34,36 @@ NONE:
 }
 )";
 
+// again(p, offsets): each lane loads the two words there 256 times. What is loaded decides of a trap: ptxas would leave out what
+// nothing reads.
+constexpr std::string_view again_ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z5againPjPl(.param .u64 p, .param .u64 offsets)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<6>;
+    mov.u32 %r1, %laneid;
+    ld.param.u64 %rd1, [p];
+    ld.param.u64 %rd2, [offsets];
+    mul.wide.u32 %rd3, %r1, 8;
+    add.s64 %rd3, %rd2, %rd3;
+    ld.global.u64 %rd4, [%rd3];
+    add.s64 %rd5, %rd1, %rd4;
+    mov.u32 %r5, 0;
+ROUND:
+    ld.global.v2.u32 {%r2, %r3}, [%rd5];
+    xor.b32 %r4, %r2, %r3;
+    setp.eq.u32 %p1, %r4, -1;
+    @%p1 trap;
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p2, %r5, 256;
+    @%p2 bra ROUND;
+    ret;
+}
+)";
+
 constexpr std::int64_t bytes = std::int64_t{3} << 30; // the host gives what is touched alone
 
 class gather_test : public lane_offsets_test {
@@ -81,6 +111,23 @@ TEST_F(gather_test, lanes_may_be_further_apart_than_32_bits_say) {
         expect_sectors_of(each([&](unsigned l) { return l % 2 == 0 ? 8 * l : far + 64 * l; }));
         expect_sectors_of(each([&](unsigned l) { return l % 2 == 1 ? 8 * l : far + 64 * l; }));
     }
+}
+
+// Of 32 banks of a word, and of lines, four a turn.
+TEST_F(gather_test, a_load_takes_turns_of_l1) {
+    const embedded_kernel again(again_ptx, "_Z5againPjPl");
+    ASSERT_EQ(cudaMemset(data_.get(), 0, 16384), error::success);
+    const auto time_of = [&](std::int64_t step) {
+        const offsets at = each([&](unsigned l) { return step * l; });
+        EXPECT_EQ(cudaMemcpy(offsets_.get(), at.data(), sizeof at, copy_kind::automatic), error::success);
+        const auto p = predicted(&again, 1, 1024, data_.get(), offsets_.get()).on("h200");
+        EXPECT_EQ(p.bound, warpfold::testing::bound::l1) << step;
+        return p.share_of_roof * p.microseconds;
+    };
+    const double quarter = time_of(8) / (256 * 8 + 8);        // with the turns of the offsets
+    EXPECT_NEAR(time_of(16) / quarter, 256 * 16 + 8, 0.01);   // four words of a bank, four lines
+    EXPECT_NEAR(time_of(128) / quarter, 256 * 128 + 8, 0.01); // 32 words of two banks
+    EXPECT_NEAR(time_of(136) / quarter, 256 * 33 + 8, 0.01);  // two words of a bank, 33 lines
 }
 
 TEST_F(gather_test, any_addresses) {

@@ -65,7 +65,8 @@ public:
             load_items(tested + Part::place(r), items[r]);
         }
         kept& k = kept_[Plan::ahead];
-        const S before = tested[Plan::test_type::elements_at != 0 && part.first_index() != 0 ? -1 : 0];
+        const bool is_first = part.first_index() == 0 || part.behind == 0; // or there is nothing to test
+        const S before = tested[Plan::test_type::elements_at != 0 && !is_first ? -1 : 0];
         if (part.whole) {
             k.bits.template find<true>(plan_.task.test, part, items, before);
         } else {

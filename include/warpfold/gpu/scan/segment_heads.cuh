@@ -115,9 +115,11 @@ struct segment_heads<Elements, Rows, Tile, Options, offsets<Begins>> : head_bits
             if (offset >= high) {
                 break;
             }
-            const std::uint64_t v = Options::reverse ? n - offset : offset;
-            const auto bit = static_cast<unsigned>(v - begin);
-            atomicOr(&marks[bit / 32], 1u << bit % 32);
+            if (offset >= low) { // or offsets decrease
+                const std::uint64_t v = Options::reverse ? n - offset : offset;
+                const auto bit = static_cast<unsigned>(v - begin);
+                atomicOr(&marks[bit / 32], 1u << bit % 32);
+            }
         }
         if (threadIdx.x == 0 && begin + size - 1 < size) {
             const auto bit = static_cast<unsigned>(0 - begin); // the first element of all

@@ -60,7 +60,7 @@ struct segment_path {
         base = static_cast<std::uint64_t>(offsets[0]);
         const auto behind = static_cast<std::uint64_t>(offsets[segments]);
         for (unsigned k = threadIdx.x; k <= cut.ranges; k += blockDim.x) {
-            samples.before[k] = static_cast<std::uint64_t>(offsets[cut.begin(k)]) - base;
+            samples.before[k] = from_base(offsets[cut.begin(k)]);
         }
         elements = behind < base ? 0 : behind - base;
         total = elements + segments;
@@ -68,18 +68,16 @@ struct segment_path {
 
     // The number of elements before the end of segment s; past_the_end if there is no segment s.
     __device__ std::uint64_t elements_before_end(std::uint64_t s) const {
-        return s < segments ? static_cast<std::uint64_t>(offsets[s + 1]) - base : past_the_end;
+        return s < segments ? from_base(offsets[s + 1]) : past_the_end;
     }
     // The same in two steps, of which only the first loads. If there is no segment s, the position of its end is not
     // before that of the last segment's end.
     using offset_type = element_t<Offsets>;
     __device__ offset_type end_offset(std::uint64_t s) const { return offsets[s < segments ? s + 1 : segments]; }
-    __device__ std::uint64_t elements_before(offset_type of_end) const {
-        return static_cast<std::uint64_t>(of_end) - base;
-    }
+    __device__ std::uint64_t elements_before(offset_type of_end) const { return from_base(of_end); }
     // The position of the first element of segment s, s < segments.
     __device__ std::uint64_t begin_of(std::uint64_t s, unsigned weight = 1) const {
-        return static_cast<std::uint64_t>(offsets[s]) - base + s * weight;
+        return from_base(offsets[s]) + s * weight;
     }
 
     // The number of segments that end before position d, where an end has weight `weight`. A whole warp calls it.
@@ -120,6 +118,12 @@ struct segment_path {
     }
 
 private:
+    // None before an offset that is less than the first one, where offsets decrease.
+    template <class Offset>
+    __device__ std::uint64_t from_base(const Offset& offset) const {
+        const auto first = static_cast<Offset>(base);
+        return static_cast<std::uint64_t>(offset < first ? first : offset) - base;
+    }
     __device__ static unsigned count_of(bool yes) {
         return static_cast<unsigned>(__popc(__ballot_sync(warp::all_lanes, yes)));
     }

@@ -15,10 +15,10 @@ using observe::instruction_class;
 using ptx::opcode;
 using ptx::suffix;
 
-// The CUDA C++ Programming Guide, "Arithmetic Instructions": an integer division takes up to 20 instructions.
+// The CUDA C++ Programming Guide, "Arithmetic Instructions": an integer division takes up to 20 instructions. It converts to
+// float, takes a reciprocal, converts back, and refines.
 constexpr unsigned integer_division = 20;
-// A float division: a reciprocal, and a handful of fused multiply-adds that refine it.
-constexpr unsigned float_division = 8;
+constexpr unsigned integer_division_steps = 10;
 
 bool is_64(suffix t) { return t == suffix::s64 || t == suffix::u64 || t == suffix::b64; }
 
@@ -32,6 +32,14 @@ instruction_class arithmetic_class(suffix t) {
     case suffix::bf16x2: return instruction_class::half;
     default: return instruction_class::integer;
     }
+}
+
+// Instructions that ptxas 13.0 makes of one for sm_90, on the way that most numbers take.
+machine_cost of_several(instruction_class unit, unsigned slots, unsigned special, unsigned steps) {
+    machine_cost c{unit, slots};
+    c.special = special;
+    c.steps = steps;
+    return c;
 }
 
 machine_cost cost_of_arithmetic(const ptx::instruction& i) {
@@ -50,17 +58,33 @@ machine_cost cost_of_arithmetic(const ptx::instruction& i) {
     case opcode::div:
     case opcode::rem:
         if (whole) {
-            return {instruction_class::integer, is_64(t) ? 4 * integer_division : integer_division};
+            return is_64(t) ? of_several(unit, 4 * integer_division, 3, 4 * integer_division_steps)
+                            : of_several(unit, integer_division, 3, integer_division_steps);
         }
-        return i.has(suffix::approx) ? machine_cost{instruction_class::special, 1} : machine_cost{unit, float_division};
+        if (unit == instruction_class::fp64) {
+            return of_several(unit, 9, 1, 8);
+        }
+        if (i.has(suffix::approx)) {
+            return i.has(suffix::ftz) ? of_several(unit, 2, 1, 1) : of_several(unit, 6, 1, 3);
+        }
+        return i.has(suffix::full) ? of_several(unit, 9, 1, 3) : of_several(unit, 8, 1, 6);
     case opcode::rcp:
     case opcode::sqrt:
     case opcode::rsqrt:
-        return i.has(suffix::approx) ? machine_cost{instruction_class::special, 1} : machine_cost{unit, float_division};
-    case opcode::sin:
-    case opcode::cos:
+        if (unit == instruction_class::fp64 && !i.has(suffix::ftz)) {
+            return i.op == opcode::sqrt ? of_several(unit, 9, 1, 8) : of_several(unit, 6, 1, 5);
+        }
+        if (!i.has(suffix::approx) || (i.op == opcode::rcp && !i.has(suffix::ftz))) {
+            return of_several(unit, 8, 1, 4);
+        }
+        return i.has(suffix::ftz) ? machine_cost{instruction_class::special, 1} : of_several(unit, 4, 1, 3);
     case opcode::lg2:
     case opcode::ex2:
+        // Denormal numbers are scaled around the special function; of halves they are not.
+        return t != suffix::f32 || i.has(suffix::ftz) ? machine_cost{instruction_class::special, 1}
+                                                      : of_several(unit, 4, 1, 3);
+    case opcode::sin:
+    case opcode::cos: return of_several(unit, 2, 1, 1); // an angle in turns first
     case opcode::tanh: return {instruction_class::special, 1};
     default: return {unit, whole && is_64(t) ? 2u : 1u};
     }
@@ -210,7 +234,8 @@ observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std
     for (std::uint32_t n = first; n < last; ++n) {
         const machine_cost c = before.cost(n);
         const bool two_halves = c.what == instruction_class::integer && c.slots == 2; // of 64 bits
-        mix[c.what] += two_halves ? 1 : c.slots;
+        mix[c.what] += two_halves ? 1 : c.slots - c.special;
+        mix[instruction_class::special] += c.special;
         mix[instruction_class::tensor_products] += c.products;
         mix[instruction_class::upper] += two_halves ? 1 : 0;
         before.wrote(n);

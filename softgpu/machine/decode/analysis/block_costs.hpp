@@ -17,6 +17,9 @@ struct machine_cost {
     unsigned products = 0;
     // A load that goes past L1 to see what others write: it takes as long as an atomic with a result.
     bool sees_others = false;
+    // Of slots, special functions and conversions among those of `what`; and how many of the others wait for each other.
+    unsigned special = 0;
+    unsigned steps = 0;
 };
 
 // Of one PTX instruction. The counts are those that ptxas makes of it for sm_70 and later; see docs/model.md.

@@ -158,6 +158,9 @@ public:
 
     static double latency_of(const node& n, const latency_table& latency) {
         const instruction_class as = n.cost.sees_others ? instruction_class::global_atomic : n.cost.what;
+        if (n.cost.special != 0) {
+            return n.cost.special * latency[instruction_class::special] + n.cost.steps * latency[as];
+        }
         return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + latency[as];
     }
 

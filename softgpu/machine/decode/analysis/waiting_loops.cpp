@@ -155,7 +155,125 @@ std::unordered_set<std::uint32_t> changing_registers(const ptx::function& f, con
     return changing;
 }
 
+// Whether time alone may end the loop `body`, whose first block is its header.
+class time_limits {
+public:
+    time_limits(const ptx::function& f, const program::control_flow& flow, const std::vector<bool>& of_clocks,
+                const block_list& body)
+        : f_(f),
+          flow_(flow),
+          of_clocks_(of_clocks),
+          body_(body),
+          in_body_(flow.blocks.size(), false),
+          by_time_(flow.blocks.size(), false) {
+        for (const std::uint32_t b : body) {
+            in_body_[b] = true;
+        }
+    }
+
+    [[nodiscard]] bool found() {
+        find_blocks_by_time();
+        for (const std::uint32_t b : body_) {
+            const program::basic_block& block = flow_.blocks[b];
+            const bool leaves = block.leaves || std::any_of(block.successors.begin(), block.successors.end(),
+                                                            [&](std::uint32_t next) { return !in_body_[next]; });
+            if (leaves && (by_time_[b] || branches_by_time(b))) {
+                return true;
+            }
+            if (!by_time_[b] && !branches_by_time(b) && (leaves || block.successors.size() > 1)) {
+                decides(f_.instructions[block.last - 1]);
+            }
+        }
+        return written_by_time();
+    }
+
+private:
+    [[nodiscard]] bool branches_by_time(std::uint32_t b) const {
+        const program::basic_block& block = flow_.blocks[b];
+        if (block.first == block.last || (!block.leaves && block.successors.size() < 2)) {
+            return false;
+        }
+        const auto read = program::registers_of(f_.instructions[block.last - 1]).read;
+        return std::any_of(read.begin(), read.end(), [&](std::uint32_t reg) { return of_clocks_[reg]; });
+    }
+    // Blocks that a round passes or not, as a clock says: those that a branch by it leads to, and another way from there to the
+    // next round leads around.
+    void find_blocks_by_time() {
+        for (const std::uint32_t branch : body_) {
+            if (branches_by_time(branch)) {
+                for (const std::uint32_t b : ways_from(branch, program::no_block).blocks) {
+                    by_time_[b] = by_time_[b] || ways_from(branch, b).reach_header;
+                }
+            }
+        }
+    }
+    struct ways {
+        block_list blocks; // of the loop, behind its header
+        bool reach_header = false;
+    };
+    // From the end of a block on, around `avoided`.
+    [[nodiscard]] ways ways_from(std::uint32_t branch, std::uint32_t avoided) const {
+        ways found;
+        std::vector<bool> seen(flow_.blocks.size());
+        const auto add = [&](std::uint32_t b) {
+            for (const std::uint32_t next : flow_.blocks[b].successors) {
+                found.reach_header = found.reach_header || next == body_.front();
+                if (in_body_[next] && next != body_.front() && next != avoided && !seen[next]) {
+                    seen[next] = true;
+                    found.blocks.push_back(next);
+                }
+            }
+        };
+        add(branch);
+        for (std::size_t n = 0; n < found.blocks.size(); ++n) {
+            add(found.blocks[n]);
+        }
+        return found;
+    }
+    void decides(const ptx::instruction& i) {
+        for (const std::uint32_t reg : program::registers_of(i).read) {
+            deciding_.insert(reg);
+        }
+    }
+    // Whether what decides over branches may have been written in such a block.
+    [[nodiscard]] bool written_by_time() {
+        for (std::size_t before = 0; before != deciding_.size();) {
+            before = deciding_.size();
+            for (const std::uint32_t b : body_) {
+                for (std::uint32_t n = flow_.blocks[b].first; n < flow_.blocks[b].last; ++n) {
+                    const program::access of = program::registers_of(f_.instructions[n]);
+                    if (std::none_of(of.written.begin(), of.written.end(),
+                                     [&](std::uint32_t reg) { return deciding_.count(reg) != 0; })) {
+                        continue;
+                    }
+                    if (by_time_[b]) {
+                        return true;
+                    }
+                    deciding_.insert(of.read.begin(), of.read.end());
+                }
+            }
+        }
+        return std::any_of(deciding_.begin(), deciding_.end(), [&](std::uint32_t reg) { return of_clocks_[reg]; });
+    }
+
+    const ptx::function& f_;
+    const program::control_flow& flow_;
+    const std::vector<bool>& of_clocks_;
+    const block_list& body_;
+    std::vector<bool> in_body_, by_time_;
+    std::unordered_set<std::uint32_t> deciding_; // registers
+};
+
 } // namespace
+
+bool may_time_out(const ptx::function& f, const program::control_flow& flow, const std::vector<bool>& of_clocks,
+                  std::uint32_t from, std::uint32_t to) {
+    if (std::find(of_clocks.begin(), of_clocks.end(), true) == of_clocks.end()) {
+        return false;
+    }
+    const block_list body = body_of(flow, from, to);
+    return !body.empty() && time_limits(f, flow, of_clocks, loop_at(flow, body.front())).found(); // by all ways back
+}
 
 loop loop_of(const ptx::function& f, const program::control_flow& flow, std::uint32_t from, std::uint32_t to) {
     const block_list body = body_of(flow, from, to);

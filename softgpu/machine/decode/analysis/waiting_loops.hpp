@@ -27,4 +27,9 @@ struct loop {
 [[nodiscard]] loop loop_of(const ptx::function& f, const program::control_flow& flow, std::uint32_t from,
                            std::uint32_t to);
 
+// Whether time alone may end that loop: lanes leave it, or come to where they may, by what depends on a clock. A loop that
+// only sleeps longer and longer does not. `of_clocks`: registers that depend on a clock.
+[[nodiscard]] bool may_time_out(const ptx::function& f, const program::control_flow& flow,
+                                const std::vector<bool>& of_clocks, std::uint32_t from, std::uint32_t to);
+
 } // namespace softgpu::machine

@@ -67,6 +67,8 @@ public:
         code_.emit(f_.is_entry ? set_.leave : set_.return_lanes, no_instruction);
         fixups_.resolve(code_);
         code_.frame_bytes = (operands_.frame_bytes() + 63) / 64 * 64;
+        code_.clocks_begin = places_.clocks_begin;
+        code_.clocks_end = places_.frame_bytes;
         return std::move(code_);
     }
 
@@ -328,7 +330,7 @@ private:
             const loop closed = loop_of(f_, flow_, b, target);
             if (closed.kind == loop_kind::polling || closed.kind == loop_kind::idle) {
                 code_.emit(set_.poll, n).more = static_cast<std::uint32_t>(code_.polls.size());
-                code_.polls.push_back(closed.reads);
+                code_.polls.push_back({closed.reads, may_time_out(f_, flow_, places_.of_clocks, b, target)});
             }
         }
         const std::size_t at = code_.code.size();

@@ -82,8 +82,31 @@ private:
     bool told_by_lanes_;
 };
 
-// All bytes from `begin` on.
-void tell_run(const listener& to, std::uint64_t begin, std::uint64_t bytes, touch how) {
+// How long L1 takes to give lanes their words, in quarters of a turn: it has 32 banks of one word, as shared memory has, and
+// looks up four lines in a turn. `words`: of each line, those that are wanted.
+unsigned quarter_turns(const std::uint32_t* words, unsigned lines) {
+    std::uint32_t count[6] = {}; // lines that have a word of each bank, digit by digit
+    for (unsigned k = 0; k < lines; ++k) {
+        std::uint32_t carry = words[k];
+        for (std::uint32_t& digit : count) {
+            const std::uint32_t both = digit & carry;
+            digit ^= carry;
+            carry = both;
+        }
+    }
+    unsigned most = 0;
+    std::uint32_t banks = ~0u;
+    for (unsigned k = 6; k-- > 0;) {
+        if ((banks & count[k]) != 0) {
+            banks &= count[k];
+            most |= 1u << k;
+        }
+    }
+    return std::max(4 * most, lines);
+}
+
+// All bytes from `begin` on. Returns the quarters of a turn that a load takes.
+unsigned tell_run(const listener& to, std::uint64_t begin, std::uint64_t bytes, touch how) {
     const std::uint64_t end = begin + bytes;
     for (std::uint64_t at = begin; at < end;) {
         const std::uint64_t next = std::min(end, (at / line_bytes + 1) * line_bytes);
@@ -94,6 +117,7 @@ void tell_run(const listener& to, std::uint64_t begin, std::uint64_t bytes, touc
         to.tell(at / line_bytes, sectors_between(at, next - 1), words, passes, how);
         at = next;
     }
+    return 4 * static_cast<unsigned>((bytes + line_bytes - 1) / line_bytes);
 }
 
 // What lanes touch at these distances from the begin of a line.
@@ -104,6 +128,7 @@ struct touched_lines {
     std::int32_t line[lanes]; // from the first one
     std::uint8_t sectors[lanes];
     std::uint32_t words[lanes]; // all of whose bytes are touched
+    unsigned turns = 0;         // quarters of a turn that a load takes
 };
 
 void find_lines(touched_lines& to) {
@@ -137,6 +162,11 @@ void find_lines(touched_lines& to) {
             parts[k - 1][b % word_bytes] |= 1u << b / word_bytes;
         }
     }
+    std::uint32_t touched[lanes];
+    for (unsigned k = 0; k < to.count; ++k) {
+        touched[k] = to.words[k] | parts[k][0] | parts[k][1] | parts[k][2] | parts[k][3];
+    }
+    to.turns = quarter_turns(touched, to.count);
     for (unsigned k = 0; to.bytes < word_bytes && k < to.count; ++k) {
         to.words[k] = parts[k][0] & parts[k][1] & parts[k][2] & parts[k][3];
     }
@@ -161,8 +191,8 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
 }
 
 // Lanes of `mask`, which has one at least. Those that do not take part do what the first one does.
-[[gnu::noinline]] void tell_lanes(const listener& to, const std::uint64_t* at, lane_mask mask, std::uint32_t bytes,
-                                  touch how) {
+[[gnu::noinline]] unsigned tell_lanes(const listener& to, const std::uint64_t* at, lane_mask mask, std::uint32_t bytes,
+                                      touch how) {
     const std::uint64_t first = at[std::countr_zero(mask)];
     const std::uint64_t origin = first & ~(line_bytes - 1);
     std::uint64_t all[lanes];
@@ -180,14 +210,16 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
         from_origin[l] = static_cast<std::int32_t>(from);
     }
     if (far != 0) { // one by one
-        each_lane(mask, [&](unsigned l) { tell_run(to, at[l], bytes, how); });
-        return;
+        unsigned turns = 0;
+        each_lane(mask, [&](unsigned l) { turns += tell_run(to, at[l], bytes, how) / 4; });
+        return std::max(turns, 4u);
     }
     const touched_lines& lines = lines_of(from_origin, bytes);
     for (unsigned k = 0; k < lines.count; ++k) {
         to.tell(origin / line_bytes + static_cast<std::uint64_t>(std::int64_t{lines.line[k]}), lines.sectors[k],
                 lines.words[k], k == 0 ? 1 : 0, how);
     }
+    return lines.turns;
 }
 
 // Atomics: lanes that meet at one address come one after the other, and so do sectors.
@@ -217,21 +249,22 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
 
 } // namespace
 
-bool tell_row(traced_block& block, const std::uint64_t* at, std::uint64_t added, std::uint64_t bytes, touch how,
-              const warp* w, bool by_lanes) {
+unsigned tell_row(traced_block& block, const std::uint64_t* at, std::uint64_t added, std::uint64_t bytes, touch how,
+                  const warp* w, bool by_lanes) {
     const std::uint64_t step = at[1] - at[0];
     const bool may_be_row = step == bytes || (step == 0 && how != touch::atomic);
     if (!may_be_row || !is_global(at[0] + added, *w->host->launch->memory) || !is_run_of(at, step)) {
-        return false;
+        return 0;
     }
-    tell_run(listener(block, w, by_lanes), at[0] + added, step == 0 ? bytes : lanes * bytes, how);
-    return true;
+    return tell_run(listener(block, w, by_lanes), at[0] + added, step == 0 ? bytes : lanes * bytes, how);
 }
 
-void tell_access(traced_block& block, const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how,
-                 const warp* w, bool by_lanes) {
-    if (mask == all_lanes && tell_row(block, at, 0, bytes, how, w, by_lanes)) {
-        return;
+unsigned tell_access(traced_block& block, const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how,
+                     const warp* w, bool by_lanes) {
+    if (mask == all_lanes) {
+        if (const unsigned turns = tell_row(block, at, 0, bytes, how, w, by_lanes); turns != 0) {
+            return turns;
+        }
     }
     const memory::device_memory& memory = *w->host->launch->memory;
     std::uint64_t outside = ~std::uint64_t{0}; // its highest bit: of all lanes
@@ -244,13 +277,13 @@ void tell_access(traced_block& block, const std::uint64_t* at, lane_mask mask, s
         each_lane(mask, [&](unsigned l) { global |= (is_global(at[l], memory) ? 1u : 0u) << l; });
     }
     if (global == 0) {
-        return;
+        return 0;
     }
     if (how == touch::atomic) {
         tell_atomics(listener(block, w, false), at, global);
-    } else {
-        tell_lanes(listener(block, w, by_lanes), at, global, static_cast<std::uint32_t>(bytes), how);
+        return 0;
     }
+    return tell_lanes(listener(block, w, by_lanes), at, global, static_cast<std::uint32_t>(bytes), how);
 }
 
 } // namespace softgpu::machine

@@ -12,13 +12,14 @@ namespace softgpu::machine {
 class traced_block;
 
 // Tells the trace of the block about an access of `bytes` a lane at these addresses. Lanes in one line are one access;
-// what is not global memory is left out. by_lanes: the lanes have been told, too.
-void tell_access(traced_block& block, const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how,
-                 const warp* w, bool by_lanes = false);
+// what is not global memory is left out. by_lanes: the lanes have been told, too. Returns how long L1 takes to give lanes what
+// they load, in quarters of a turn (quarter_turns()); 0: nothing is global, or these are atomics.
+unsigned tell_access(traced_block& block, const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how,
+                     const warp* w, bool by_lanes = false);
 
 // The same of all lanes, which access `added` bytes behind these addresses, if they lie side by side in global memory or are one
-// address; else false.
-bool tell_row(traced_block& block, const std::uint64_t* at, std::uint64_t added, std::uint64_t bytes, touch how,
-              const warp* w, bool by_lanes = false);
+// address; else 0.
+unsigned tell_row(traced_block& block, const std::uint64_t* at, std::uint64_t added, std::uint64_t bytes, touch how,
+                  const warp* w, bool by_lanes = false);
 
 } // namespace softgpu::machine

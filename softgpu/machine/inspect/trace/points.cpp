@@ -62,6 +62,13 @@ void read_operand(const instruction* i, std::byte* frame, warp* w, std::uint64_t
     }
 }
 
+// Of what tell_access() returns for an access by the load and store unit.
+void count_turns(traced_block& block, touch how, unsigned turns) {
+    if (turns != 0 && (how == touch::load || how == touch::load_past_l1)) {
+        block.to().met(meeting::load_turns, turns);
+    }
+}
+
 const instruction* before_access(const instruction* i, std::byte* frame, warp* w) {
     traced_block* const block = at_access(i, w);
     if (block == nullptr) {
@@ -71,13 +78,14 @@ const instruction* before_access(const instruction* i, std::byte* frame, warp* w
     const auto how = static_cast<touch>(i->more >> 8);
     if (w->mask == all_lanes && i->width[1] == 8) { // most
         const auto* const from = reinterpret_cast<const std::uint64_t*>(lanes_at(frame, w, i->a));
-        if (tell_row(*block, from, static_cast<std::uint64_t>(i->immediate), bytes, how, w)) {
+        if (const unsigned turns = tell_row(*block, from, static_cast<std::uint64_t>(i->immediate), bytes, how, w)) {
+            count_turns(*block, how, turns);
             return i + 1;
         }
     }
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
-    tell_access(*block, at, w->mask, bytes, how, w);
+    count_turns(*block, how, tell_access(*block, at, w->mask, bytes, how, w));
     return i + 1;
 }
 
@@ -99,7 +107,7 @@ const instruction* before_lanes(const instruction* i, std::byte* frame, warp* w)
     });
     traced_block::running()->to().touched_by_lanes(w->index, at, w->mask & ~shared & ~local, bytes, how);
     traced_block::running()->to().touched_shared(at, shared, bytes, how);
-    tell_access(*traced_block::running(), at, w->mask, bytes, how, w, true);
+    count_turns(*traced_block::running(), how, tell_access(*traced_block::running(), at, w->mask, bytes, how, w, true));
     return i + 1;
 }
 
@@ -241,7 +249,9 @@ const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) 
     for (unsigned l = 0; l < lanes; ++l) {
         at[l] += offset[l];
     }
-    tell_access(*traced_block::running(), at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8), w);
+    const auto how = static_cast<touch>(i->more >> 8);
+    count_turns(*traced_block::running(), how,
+                tell_access(*traced_block::running(), at, w->mask, i->more & 0xFF, how, w));
     return i + 1;
 }
 

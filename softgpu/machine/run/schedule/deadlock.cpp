@@ -27,18 +27,22 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t x) {
     return h ^ (h >> 29);
 }
 
-std::uint64_t hash_of(std::byte* frame) {
-    std::uint64_t h = 0x1234567;
-    const std::size_t bytes = frame_of(frame)->code->frame_bytes; // a multiple of 64
-    for (std::size_t at = 0; at < bytes; at += 8) {
+std::uint64_t hash_of(const std::byte* begin, const std::byte* end, std::uint64_t h) {
+    for (; begin != end; begin += 8) {
         std::uint64_t x;
-        std::memcpy(&x, frame + at, 8);
+        std::memcpy(&x, begin, 8);
         h = mix(h, x);
     }
     return h;
 }
 
-// All that decides what the warp does next, but memory.
+std::uint64_t hash_of(std::byte* frame) {
+    const program_code& code = *frame_of(frame)->code; // all of its offsets are multiples of 64
+    return hash_of(frame + code.clocks_end, frame + code.frame_bytes,
+                   hash_of(frame, frame + code.clocks_begin, 0x1234567));
+}
+
+// All that decides what the warp does next, but memory and the time.
 std::uint64_t state_of(const warp* w, const instruction* at) {
     std::uint64_t sum = stores_of(*w->host);
     const auto add = [&](const instruction* pc, lane_mask mask, const std::byte* frame, waiting why) {
@@ -77,7 +81,7 @@ std::uint64_t address_in(const instruction& i, std::byte* frame, unsigned lane) 
 }
 
 const std::vector<std::uint32_t>& reads_of(const program_code& code, const instruction* i) {
-    return code.polls[i->more];
+    return code.polls[i->more].reads;
 }
 
 bool host_may_write(const warp* w, const instruction* i) {
@@ -207,7 +211,10 @@ const instruction* poll(const instruction* i, std::byte* /*frame*/, warp* w) {
     if (w->budget >= 0) {
         return i + 1;
     }
-    if (look(w, i + 1) && !host_may_write(w, i)) {
+    const bool known = look(w, i + 1);
+    if (frame_of(w->frame)->code->polls[i->more].may_time_out) {
+        w->quiet = 0;
+    } else if (known && !host_may_write(w, i)) {
         w->quiet = std::min(w->quiet + 1, settled);
     }
     w->budget = short_turn * poll_cost;

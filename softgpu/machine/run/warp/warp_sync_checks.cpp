@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/run/warp/warp_sync_checks.hpp"
 
+#include <array>
 #include <bit>
 
 #include "softgpu/machine/code/program_code.hpp"
@@ -63,10 +64,26 @@ bool is_whole(const warp* w, const std::uint32_t* members) {
     return by_all == all_lanes;
 }
 
+// Of each lane in `here`, a word of its own call's frame.
+std::array<std::uint32_t, lanes> words_of(std::byte* frame, const warp* w, place p, lane_mask here) {
+    std::array<std::uint32_t, lanes> found{};
+    const auto take = [&](std::byte* from, lane_mask of) {
+        each_lane(of, [&](unsigned lane) { found[lane] = words(from, w, p)[lane]; });
+    };
+    take(frame, here & w->mask);
+    for (std::uint32_t k = 0; k < w->parked; ++k) {
+        const split& s = w->splits[k];
+        if (s.why == waiting::others) {
+            take(s.frame, here & s.mask);
+        }
+    }
+    return found;
+}
+
 // A shuffle's lanes read from lanes that are there.
-void check_shuffle(const instruction* i, std::byte* frame, warp* w, const std::uint32_t* members, lane_mask here) {
-    const std::uint32_t* const by = words(frame, w, i->b);
-    const std::uint32_t* const limits = words(frame, w, i->c);
+void check_shuffle(const instruction* i, std::byte* frame, warp* w, const std::array<std::uint32_t, lanes>& members,
+                   lane_mask here) {
+    const auto by = words_of(frame, w, i->b, here), limits = words_of(frame, w, i->c, here);
     each_lane(here, [&](unsigned lane) {
         const unsigned segment = limits[lane] >> 8 & 31;
         const unsigned clamp = limits[lane] & 31;
@@ -148,8 +165,11 @@ const instruction* check_warp_sync(const instruction* i, std::byte* frame, warp*
         }
         return i + 1;
     }
+    std::array<std::uint32_t, lanes> named; // those that wait here name the same lanes as the first one
+    named.fill(first);
+    each_lane(w->mask, [&](unsigned l) { named[l] = members[l]; });
     if (static_cast<warp_sync>(i->more) >= warp_sync::shfl_up) {
-        check_shuffle(i, frame, w, members, here);
+        check_shuffle(i, frame, w, named, here);
     }
     if (differ == 0) {
         const lane_mask together = here & first;
@@ -159,9 +179,9 @@ const instruction* check_warp_sync(const instruction* i, std::byte* frame, warp*
     // Each group with a mask of its own.
     lane_mask left = here;
     while (left != 0) {
-        const lane_mask mask = members[std::countr_zero(left)];
+        const lane_mask mask = named[static_cast<unsigned>(std::countr_zero(left))];
         lane_mask group = 0;
-        each_lane(left, [&](unsigned l) { group |= (members[l] == mask ? 1u : 0u) << l; });
+        each_lane(left, [&](unsigned l) { group |= (named[l] == mask ? 1u : 0u) << l; });
         clock.synchronize_warp(w->index, group & mask, false);
         left &= ~group;
     }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Modules and libraries: one object stands behind CUmodule and CUlibrary. Code is loaded at once, so the program may free it.
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
@@ -85,6 +89,31 @@ std::string ptx_of(const void* code, const card& device) {
     return best && !best->relocatable ? decompress(*best) : std::string();
 }
 
+// As ptxas does: PTX is for its own architecture and for later ones.
+void require_target(std::string_view ptx, const card& device) {
+    constexpr std::string_view directive = ".target sm_";
+    const std::size_t at = ptx.find(directive);
+    unsigned target = 0;
+    if (at != std::string_view::npos) {
+        std::from_chars(ptx.data() + at + directive.size(), ptx.data() + ptx.size(), target);
+    }
+    if (target > device.newest_ptx()) {
+        fail(error::invalid_ptx, "the PTX is for sm_" + std::to_string(target) + ", newer than the card, sm_" +
+                                     std::to_string(device.newest_ptx()) +
+                                     ": translate it for that, or choose another SOFTGPU_DEVICE");
+    }
+}
+
+std::string message_of_exception() {
+    try {
+        throw;
+    } catch (const failure& f) {
+        return f.message;
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+}
+
 result load(belongs where, library** out, const void* code, const jit_options& options) {
     return on_device_of(where, [&](context& gpu, locked&) {
         auto fresh = std::make_unique<library>();
@@ -100,17 +129,13 @@ result load(belongs where, library** out, const void* code, const jit_options& o
             registry::instance().load(*made->binary, gpu, "a module");
             if (unpacked.empty() &&
                 !made->binary->text.empty()) { // a compiler's client expects the errors of all kernels now
+                require_target(made->binary->text, gpu.device());
                 for (const std::string& name : registry::instance().kernels_of(*made->binary, gpu)) {
                     (void)kernel_of(gpu, *made, name);
                 }
             }
-        } catch (const failure& f) {
-            options.set_log(jit_option::error_log, jit_option::error_log_bytes, f.message);
-            if (made != nullptr) {
-                discard_library(*made);
-            }
-            throw;
         } catch (...) {
+            options.set_log(jit_option::error_log, jit_option::error_log_bytes, message_of_exception());
             if (made != nullptr) {
                 discard_library(*made);
             }
@@ -126,7 +151,7 @@ result load_file(belongs where, library** out, const char* path, const jit_optio
     const result read = without_context([&] {
         require(path != nullptr);
         std::ifstream in(path, std::ios::binary);
-        require(in.is_open(), error::file_not_found);
+        require(in.is_open() && !std::filesystem::is_directory(path), error::file_not_found);
         text.assign(std::istreambuf_iterator<char>(in), {});
         text.append(64, '\0');
     });

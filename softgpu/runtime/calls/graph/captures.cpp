@@ -2,6 +2,7 @@
 // Stream capture.
 #include "softgpu/runtime/calls/graph/captures.hpp"
 #include "softgpu/runtime/calls/call.hpp"
+#include "softgpu/runtime/core/streams/capture.hpp"
 #include "softgpu/runtime/core/streams/capture_rules.hpp"
 
 namespace softgpu::runtime {
@@ -9,10 +10,18 @@ namespace {
 
 error end_call(stream* handle, graph** out) {
     return call(handle, [&](context& gpu, locked&) {
-        require(out != nullptr);
-        *out = nullptr;
         gpu.require_usable();
-        *out = end_capture(gpu, gpu.checked(handle));
+        stream& s = gpu.checked(handle);
+        const bool into_given_graph = s.capturing != nullptr && !s.capturing->owns_graph;
+        require(out != nullptr ||
+                into_given_graph); // as NVIDIA's samples of conditional nodes end captures into their bodies
+        if (out != nullptr) {
+            *out = nullptr;
+        }
+        graph* const made = end_capture(gpu, s);
+        if (out != nullptr) {
+            *out = made;
+        }
     });
 }
 
