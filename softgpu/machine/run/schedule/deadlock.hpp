@@ -2,10 +2,11 @@
 // Deadlock detection. Warps that poll memory give way early. A launch whose live threads all wait or poll, with no change
 // for a while, ends with a report.
 //
-// A warp is quiet when it is again at an earlier place with the same registers, but those that depend on a clock, and has stored
-// nothing since: it repeats this until memory changes. Loops that end when a time has passed are none of these. When every running warp is quiet and all others wait for them, memory can only change from outside
-// of the grid. Warps that poll memory which the host can write therefore never count as quiet, and
-// launch_request::outside says whether other work of the device may still come.
+// A warp is quiet when it is again at an earlier place with the same registers, those aside that depend on a clock, and has
+// stored nothing since: it repeats this until memory changes. A loop that ends when a time has passed is not quiet. When every
+// running warp is quiet and all others wait for them, memory can only change from outside of the grid. Warps that poll memory
+// which the host can write therefore never count as quiet, and launch_request::outside says whether other work of the device
+// may still come.
 //
 // A thread of the host may stand still at any place for as long as the host likes, before it sees what another one has stored.
 // So each worker measures the time itself, by its turns: between two of them only a share of the limit counts. The launch is
