@@ -21,7 +21,11 @@ namespace warpfold::report {
 namespace {
 
 [[noreturn]] void cannot_write(std::string_view name, int error) {
-    throw write_error(fmt::format("cannot write {}: {}", printable(name), std::strerror(error)));
+    const std::string what = fmt::format("cannot write {}: {}", printable(name), std::strerror(error));
+    if (error == EPIPE) {
+        throw closed_pipe(what);
+    }
+    throw write_error(what);
 }
 
 } // namespace

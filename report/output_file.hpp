@@ -17,6 +17,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// Nobody reads the pipe any more.
+class closed_pipe : public write_error {
+public:
+    using write_error::write_error;
+};
+
 // Writes the text to the descriptor. Throws write_error with the file name `name`.
 void write_all(int descriptor, std::string_view text, std::string_view name);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 
 #include "report/text.hpp"
 
@@ -11,7 +12,18 @@ namespace warpfold::report {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t narrowest = 12; // what a yielding column keeps
+constexpr std::size_t narrowest = 12;    // what a yielding column keeps
+constexpr std::size_t longest_word = 16; // it keeps words of up to so many columns whole, too
+
+std::size_t widest_word(std::string_view text) {
+    std::size_t widest = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+        widest = std::max(widest, display_width(text.substr(0, end)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return widest;
+}
 
 std::string repeated(std::string_view piece, std::size_t times) {
     std::string out;
@@ -106,27 +118,52 @@ void table::add_row(std::vector<cell> cells) {
 
 void table::add_rule() { rows_.emplace_back(); }
 
+table table::beside_first(std::size_t first, std::size_t last) const {
+    const auto part = [&](const auto& all) {
+        std::remove_cvref_t<decltype(all)> some{all.front()};
+        some.insert(some.end(), all.begin() + static_cast<std::ptrdiff_t>(first),
+                    all.begin() + static_cast<std::ptrdiff_t>(last));
+        return some;
+    };
+    table some(part(columns_));
+    for (const auto& row : rows_) {
+        some.rows_.push_back(row.empty() ? row : part(row));
+    }
+    return some;
+}
+
 std::string table::text(const style& look) const {
     constexpr auto unbroken = static_cast<std::size_t>(1) << 20;
     std::vector<std::size_t> widths;
+    std::vector<std::size_t> least;
     std::size_t total = gap * (columns_.size() - 1);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         std::size_t widest = 0;
         for (const std::string& line : wrap(columns_[i].header, unbroken)) {
             widest = std::max(widest, display_width(line));
         }
+        std::size_t word = widest_word(columns_[i].header);
         for (const auto& row : rows_) {
             widest = row.empty() ? widest : std::max(widest, display_width(row[i].text));
+            word = row.empty() ? word : std::max(word, widest_word(row[i].text));
         }
         widths.push_back(widest);
+        least.push_back(std::clamp(word, narrowest, longest_word));
         total += widest;
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        if (columns_[i].yields && total > look.width && widths[i] > narrowest) {
-            const std::size_t give = std::min(total - look.width, widths[i] - narrowest);
+        if (columns_[i].yields && total > look.width && widths[i] > least[i]) {
+            const std::size_t give = std::min(total - look.width, widths[i] - least[i]);
             widths[i] -= give;
             total -= give;
         }
+    }
+    if (total > look.width && columns_.size() > 2) {
+        std::size_t fit = 2;
+        for (std::size_t used = widths[0] + gap + widths[1]; used + gap + widths[fit] <= look.width; ++fit) {
+            used += gap + widths[fit];
+        }
+        return beside_first(1, fit).text(look) + "\n" + beside_first(fit, columns_.size()).text(look);
     }
 
     page out(columns_, widths, look);
@@ -144,7 +181,8 @@ std::string table::text(const style& look) const {
         }
         laid_out lines;
         for (std::size_t i = 0; i < columns_.size(); ++i) {
-            lines.cells.push_back(wrap(row[i].text, columns_[i].yields ? widths[i] : unbroken));
+            lines.cells.push_back(columns_[i].shortens ? std::vector<std::string>{shortened(row[i].text, widths[i])}
+                                                       : wrap(row[i].text, columns_[i].yields ? widths[i] : unbroken));
             lines.tones.push_back(row[i].as);
         }
         out.add(lines, false);

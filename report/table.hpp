@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A table for a terminal: aligned columns, a rule below the head, one column that shrinks to fit the width.
+// A table for a terminal: aligned columns, a rule below the head, columns that shrink to fit the width.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ struct style {
 struct column {
     std::string header; // may have several lines
     align side = align::right;
-    bool yields = false; // wraps its cells where the table would be wider than the style allows
+    bool yields = false;   // wraps its cells where the table would be wider than the style allows
+    bool shortens = false; // where it yields, leaves out the middle of its cells instead of wrapping them
 };
 
 struct cell {
@@ -41,10 +42,14 @@ public:
     // Adds a rule.
     void add_rule();
 
-    // Every line ends with a line break and has no trailing blanks.
+    // Every line ends with a line break and has no trailing blanks. The columns that do not fit follow below in a table of
+    // their own, which begins with the first column again.
     [[nodiscard]] std::string text(const style& look) const;
 
 private:
+    // The first column and those from `first` to before `last`.
+    [[nodiscard]] table beside_first(std::size_t first, std::size_t last) const;
+
     std::vector<column> columns_;
     std::vector<std::vector<cell>> rows_; // an empty row is a rule
 };

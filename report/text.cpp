@@ -140,6 +140,19 @@ std::string paragraph(std::string_view first, std::string_view text, std::size_t
     return out;
 }
 
+std::string shortened(std::string_view text, std::size_t width) {
+    const std::size_t all = display_width(text);
+    if (all <= width) {
+        return std::string(text);
+    }
+    const std::size_t front = fitting(text, width / 2);
+    std::string_view back = text.substr(front);
+    while (!back.empty() && display_width(back) > width - width / 2 - 1) {
+        back.remove_prefix(first_character(back).bytes);
+    }
+    return std::string(text.substr(0, front)) + "…" + std::string(back);
+}
+
 std::string printable(std::string_view text) {
     std::string out;
     for (const char c : text) {

@@ -20,6 +20,9 @@ namespace warpfold::report {
 // line break.
 [[nodiscard]] std::string paragraph(std::string_view first, std::string_view text, std::size_t width);
 
+// The text in at most `width` columns, 3 at least: "…" stands for what is left out of its middle.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
+
 // Control characters become \n, \t or \x1b. For file names and messages of other programs.
 [[nodiscard]] std::string printable(std::string_view text);
 

@@ -49,7 +49,7 @@ report::style output_style() {
     if (::isatty(STDOUT_FILENO) != 0) {
         winsize size{};
         if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-            look.width = std::clamp<std::size_t>(size.ws_col, 80, 160);
+            look.width = std::clamp<std::size_t>(size.ws_col, 40, 160);
         }
         const char* no_colour = std::getenv("NO_COLOR");
         const char* terminal = std::getenv("TERM");

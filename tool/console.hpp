@@ -10,10 +10,10 @@ namespace warpfold::tool {
 
 // Call first: gives closed standard streams a place, and makes a closed pipe an error of the write instead of a signal.
 void open_console();
-// Undoes that for a program that is about to be run in our stead or as our child.
+// Undoes that, for a program that is about to be run in our stead or as our child, and for our own end by SIGPIPE.
 void restore_signals();
 
-// How text is to look on standard output: as wide as the terminal (80 to 160 columns; 120 where there is none), in
+// How text is to look on standard output: as wide as the terminal (40 to 160 columns; 120 where there is none), in
 // colour only on a terminal and without NO_COLOR.
 [[nodiscard]] report::style output_style();
 

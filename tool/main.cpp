@@ -160,6 +160,9 @@ int guarded_run(int count, char** values) {
     } catch (const interrupted& by) {
         static_cast<void>(std::signal(by.signal, SIG_DFL));
         static_cast<void>(std::raise(by.signal));
+    } catch (const report::closed_pipe&) { // its reader has read enough
+        restore_signals();
+        static_cast<void>(std::raise(SIGPIPE));
     } catch (const std::bad_alloc&) {
         fail("not enough memory");
     } catch (const std::exception& error) {

@@ -82,8 +82,8 @@ verdict coalesced(const engine::evidence& e) {
 }
 
 verdict fewer_launches(const engine::evidence& e, const step_result& other) {
-    const std::string figure =
-        std::to_string(e.step.launches.size()) + " launches, " + std::to_string(other.launches.size()) + " in step 6";
+    const std::string figure = count_of(e.step.launches.size(), "launch", "launches") + ", " +
+                               std::to_string(other.launches.size()) + " in step 6";
     return e.step.launches.size() == other.launches.size()
                ? no_difference(figure)
                : seen(e.step.launches.size() < other.launches.size(), figure);

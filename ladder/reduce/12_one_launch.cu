@@ -64,7 +64,7 @@ std::uint64_t height_once(const shape& device, std::uint64_t n, unsigned round) 
 
 verdict single_launch(const engine::evidence& e) {
     return seen(e.step.launches.size() == 1,
-                std::to_string(e.step.launches.size()) + " launch, " + grids(e.step) + " blocks");
+                count_of(e.step.launches.size(), "launch", "launches") + ", " + grids(e.step) + " blocks");
 }
 
 verdict one_atomic_a_block(const engine::evidence& e) {

@@ -109,8 +109,7 @@ void run(const engine::stage& on) {
 }
 
 verdict one_launch(const engine::evidence& e) {
-    return seen(e.step.launches.size() == 1,
-                std::to_string(e.step.launches.size()) + (e.step.launches.size() == 1 ? " launch" : " launches"));
+    return seen(e.step.launches.size() == 1, count_of(e.step.launches.size(), "launch", "launches"));
 }
 
 // The tile is loaded between the first barrier and the second. How often a word of another tile is read after that

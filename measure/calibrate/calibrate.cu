@@ -139,9 +139,11 @@ private:
     }
 
     // Cycles of a load in a chain through `bytes`, line after line, mixed within each `page`: a page after the other costs few
-    // misses of the TLB. `then`: a second load in each line, so many bytes behind its beginning; 0: none.
+    // misses of the TLB. `then`: a second load in each line, so many bytes behind its beginning; 0: none. So many `lanes` of a warp
+    // go at the same time, each through its part.
     template <level From>
-    double chain_through(std::uint64_t bytes, std::uint64_t page, unsigned loads, std::uint64_t then = 0) {
+    double chain_through(std::uint64_t bytes, std::uint64_t page, unsigned loads, std::uint64_t then = 0,
+                         unsigned lanes = 1) {
         constexpr std::uint64_t line = 128;
         const std::uint64_t lines = std::max<std::uint64_t>(bytes / line, 2);
         const std::uint64_t together = std::clamp<std::uint64_t>(page / line, 2, lines);
@@ -154,7 +156,7 @@ private:
                 std::swap(order[first + k], order[first + (state >> 33) % (k + 1)]);
             }
         }
-        const device_memory words(lines * line), place(8);
+        const device_memory words(lines * line), place(lanes * sizeof(std::uint64_t));
         const auto base = reinterpret_cast<std::uintptr_t>(words.data());
         std::vector<std::uint64_t> chain(lines * line / 8);
         for (std::uint64_t k = 0; k < lines; ++k) {
@@ -162,9 +164,13 @@ private:
             chain[(order[k] * line + then) / 8] = base + order[(k + 1) % lines] * line;
         }
         WARPFOLD_CUDA_CHECK(cudaMemcpy(words.data(), chain.data(), words.bytes(), cudaMemcpyHostToDevice));
-        WARPFOLD_CUDA_CHECK(cudaMemcpy(place.data(), &base, sizeof base, cudaMemcpyHostToDevice));
+        std::vector<std::uint64_t> starts(lanes);
+        for (unsigned k = 0; k < lanes; ++k) {
+            starts[k] = base + order[k * (lines / lanes)] * line;
+        }
+        WARPFOLD_CUDA_CHECK(cudaMemcpy(place.data(), starts.data(), place.bytes(), cudaMemcpyHostToDevice));
         return cycles([&](interval* out) {
-                   chase<From><<<1, 1>>>(loads, out, static_cast<std::uint64_t*>(place.data()));
+                   chase<From><<<1, lanes>>>(loads, out, static_cast<std::uint64_t*>(place.data()));
                }) /
                loads;
     }
@@ -180,6 +186,9 @@ private:
         const double l2_hit = figures_["latency_l2"].value;
         const double dram = chain_through<level::past_l1>(beyond, page, some);
         add("latency_dram", dram);
+        add("latency_l2_lines",
+            chain_through<level::past_l1>(l2_part, page, static_cast<unsigned>(l2_part / 128), 0, 32) - l2_hit);
+        add("latency_dram_lines", chain_through<level::past_l1>(beyond, page, some, 0, 32) - dram);
         // Whether a sector's neighbour, or the other half of its line, is in L2 after it.
         const auto comes_along = [&](std::uint64_t where) {
             return 2 * chain_through<level::past_l1>(beyond, page, some, where) - dram < (l2_hit + dram) / 2;
@@ -198,24 +207,17 @@ private:
         return static_cast<double>(bytes) * passes / took;
     }
 
-    double request_rate(std::uint64_t bytes, unsigned passes) {
-        const device_memory words(bytes);
-        WARPFOLD_CUDA_CHECK(cudaMemset(words.data(), 1, bytes));
-        const std::uint64_t lines = bytes / 128;
-        const double took = seconds([&] {
-            read_one_sector<<<static_cast<unsigned>(2 * multiprocessors_), full_block, 0, stream_.handle()>>>(
-                static_cast<const std::uint32_t*>(words.data()), lines, passes, sink<std::uint32_t>());
-        });
-        return static_cast<double>(lines) * passes / took;
-    }
-
     void rates() {
         const auto l2 = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
         const auto all = static_cast<unsigned>(2 * multiprocessors_);
         add("l2_bandwidth", read_rate(brief_ ? 1 << 16 : l2 / 4, brief_ ? 1 : 64, all) / 1e9);
         const double alone = read_rate(brief_ ? 1 << 16 : l2 / 16, brief_ ? 1 : 16, 1);
         add("l2_multiprocessor", alone / (giga_hertz_ * 1e9));
-        add("l2_requests", request_rate(brief_ ? 1 << 16 : l2 / 4, brief_ ? 1 : 64) / 1e9);
+        const auto read = [&](std::uint32_t* at, unsigned lines, unsigned rounds, unsigned blocks) {
+            read_one_word<<<blocks, full_block, 0, stream_.handle()>>>(at, lines, rounds, sink<std::uint32_t>());
+        };
+        add("l2_requests", one_word_rate(multiprocessors_, read));
+        add("l2_multiprocessor_requests", one_word_rate(1, read) / giga_hertz_);
         const double dram = read_rate(brief_ ? 1 << 18 : std::max<std::uint64_t>(16 * l2, 1 << 30), 1, all) / 1e9;
         add("dram_efficiency", dram / figures_["dram_bandwidth"].value);
         const unsigned words = brief_ ? 1 << 14 : 1 << 20;

@@ -126,6 +126,45 @@ __global__ void __launch_bounds__(full_block)
     }
 }
 
+// Each lane stores a word of a line of its own.
+__global__ void __launch_bounds__(full_block) store_one_word(std::uint32_t* words, unsigned lines, unsigned rounds) {
+#pragma unroll 4
+    for (unsigned r = 0; r < rounds; ++r) {
+        asm volatile("st.global.u32 [%0], %1;" ::"l"(&words[word_of_a_line(r, lines)]), "r"(r) : "memory");
+    }
+}
+
+// One lane stores a word of another line each time and waits for a fence.
+__global__ void store_and_fence(std::uint32_t* words, unsigned lines, unsigned rounds, interval* out) {
+    for (unsigned pass = 0; pass < 2; ++pass) { // the first one fills the caches
+        const unsigned long long start = clock64();
+        for (unsigned r = 0; r < rounds; ++r) {
+            words[word_of_a_line(r, lines)] = r;
+            __threadfence();
+        }
+        const unsigned long long end = clock64();
+        out->first = start;
+        out->last = end;
+    }
+}
+
+// A full block stores whole lines, 16 bytes a lane, again and again to the same 128 KiB.
+inline constexpr unsigned store_windows = 8;
+__global__ void __launch_bounds__(full_block) store_rate(uint4* words, unsigned rounds, interval* out) {
+    const unsigned long long start = clock64();
+    for (unsigned r = 0; r < rounds; ++r) {
+#pragma unroll
+        for (unsigned u = 0; u < store_windows; ++u) {
+            asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(&words[threadIdx.x + u * full_block]), "r"(r)
+                         : "memory");
+        }
+    }
+    __syncthreads();
+    const unsigned long long end = clock64();
+    atomicMin(&out->first, start);
+    atomicMax(&out->last, end);
+}
+
 // Each warp waits for so many cycles, then for its block; each thread then adds to a word of its own, of all blocks the same.
 __global__ void add_behind_barrier(std::uint32_t* words, unsigned long long cycles, bool adds) {
     const unsigned long long start = clock64();
@@ -137,10 +176,11 @@ __global__ void add_behind_barrier(std::uint32_t* words, unsigned long long cycl
     }
 }
 
-// A full block fetches the same words of a texture again and again.
+// A full block fetches the same words of a square texture again and again, a warp those of a row.
 __global__ void __launch_bounds__(full_block)
-    texture_rate(cudaTextureObject_t texels, unsigned mask, unsigned rounds, interval* out, std::uint32_t* sink) {
-    std::uint32_t sum = 0;
+    texture_rate(cudaTextureObject_t texels, unsigned mask, unsigned rounds, interval* out, float* sink) {
+    const auto column = static_cast<float>(threadIdx.x & mask);
+    float sum = 0;
     unsigned long long start = 0;
     for (unsigned r = 0; r < rounds + 1; ++r) {
         if (r == 1) {
@@ -149,15 +189,30 @@ __global__ void __launch_bounds__(full_block)
         }
 #pragma unroll
         for (unsigned u = 0; u < unrolled; ++u) {
-            sum += tex1Dfetch<std::uint32_t>(texels, static_cast<int>((threadIdx.x + 32 * (u + r)) & mask));
+            sum += tex2D<float>(texels, column, static_cast<float>((threadIdx.x / 32 + u + r) & mask));
         }
     }
     const unsigned long long end = clock64();
-    if (sum == 0x7654321) {
+    if (sum < 0) {
         *sink = sum;
     }
     atomicMin(&out->first, start);
     atomicMax(&out->last, end);
+}
+
+// One lane fetches where the texel before says.
+__global__ void chase_texture(cudaTextureObject_t texels, unsigned fetches, interval* out, float* sink) {
+    float at = 0;
+    for (unsigned pass = 0; pass < 2; ++pass) { // the first one fills the caches
+        const unsigned long long start = clock64();
+        for (unsigned k = 0; k < fetches; ++k) {
+            at = tex2D<float>(texels, at, 0.0f);
+        }
+        const unsigned long long end = clock64();
+        out->first = start;
+        out->last = end;
+    }
+    *sink = at;
 }
 
 } // namespace warpfold::measure::calibrate

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "measure/calibrate/bench.cuh"
 #include "measure/calibrate/contention.cuh"
@@ -121,6 +122,18 @@ protected:
         beside_["ns_work_then_last_atomics"] = (took(work, true) - nothing_done) * 1e9;
     }
 
+    // Lines a nanosecond of which `launch` reads or writes one word, within L2, with two blocks on each multiprocessor, or one on one.
+    double one_word_rate(int multiprocessors,
+                         const std::function<void(std::uint32_t*, unsigned, unsigned, unsigned)>& launch) {
+        const device_memory words(1 << 23);
+        WARPFOLD_CUDA_CHECK(cudaMemset(words.data(), 1, words.bytes()));
+        const auto lines = static_cast<unsigned>(words.bytes() / 128);
+        const auto blocks = static_cast<unsigned>(multiprocessors == 1 ? 1 : 2 * multiprocessors);
+        const unsigned rounds = brief_ ? 2 : 256;
+        const double took = seconds([&] { launch(static_cast<std::uint32_t*>(words.data()), lines, rounds, blocks); });
+        return double(blocks) * full_block * rounds / took / 1e9;
+    }
+
     // Stores of whole lines, of a word of each sector, and of a word of each line: to L2, and past it to DRAM.
     void stores() {
         const auto l2 = static_cast<std::uint64_t>(attribute(cudaDevAttrL2CacheSize));
@@ -134,7 +147,18 @@ protected:
             });
             return static_cast<double>(bytes) * passes / took;
         };
-        add("l2_store_requests", bytes_a_second(within, 32, brief_ ? 1 : 64) / 128 / 1e9);
+        add("l2_store_requests", one_word_rate(multiprocessors_, [&](std::uint32_t* words, unsigned lines,
+                                                                     unsigned rounds, unsigned blocks) {
+                store_one_word<<<blocks, full_block, 0, stream_.handle()>>>(words, lines, rounds);
+            }));
+        const device_memory at(sizeof(uint4) * store_windows * full_block);
+        const double took =
+            cycles([&](interval* out) { store_rate<<<1, full_block>>>(static_cast<uint4*>(at.data()), rounds_, out); });
+        const double fenced = cycles([&](interval* out) {
+            store_and_fence<<<1, 1>>>(static_cast<std::uint32_t*>(at.data()), 64, rounds_, out);
+        });
+        add("latency_fence", fenced / rounds_);
+        add("l2_store_multiprocessor", double(rounds_) * store_windows * full_block * sizeof(uint4) / took);
         add("l2_store_bandwidth", bytes_a_second(within, 1, brief_ ? 1 : 64) / 1e9);
         beside_["l2_store_sectors"] = bytes_a_second(within, 8, brief_ ? 1 : 64) / 32 / 1e9;
         const double whole = bytes_a_second(beyond, 1, 1);
@@ -143,22 +167,25 @@ protected:
     }
 
     void texels() {
-        constexpr unsigned texels = 4096;
-        const device_memory words(texels * 4);
-        WARPFOLD_CUDA_CHECK(cudaMemset(words.data(), 1, words.bytes()));
+        constexpr unsigned texels = 64; // along a side
+        const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
         cudaResourceDesc what{};
-        what.resType = cudaResourceTypeLinear;
-        what.res.linear.devPtr = words.data();
-        what.res.linear.desc = cudaCreateChannelDesc<unsigned>();
-        what.res.linear.sizeInBytes = words.bytes();
+        what.resType = cudaResourceTypeArray;
+        WARPFOLD_CUDA_CHECK(cudaMallocArray(&what.res.array.array, &format, texels, texels));
+        const std::vector<float> ones(std::size_t{texels} * texels, 1);
+        WARPFOLD_CUDA_CHECK(cudaMemcpy2DToArray(what.res.array.array, 0, 0, ones.data(), texels * sizeof(float),
+                                                texels * sizeof(float), texels, cudaMemcpyHostToDevice));
         cudaTextureDesc how{};
         how.readMode = cudaReadModeElementType;
         cudaTextureObject_t texture = 0;
         WARPFOLD_CUDA_CHECK(cudaCreateTextureObject(&texture, &what, &how, nullptr));
-        const double took = cycles([&](interval* out) {
-            texture_rate<<<1, full_block>>>(texture, texels - 1, rounds_, out, sink<std::uint32_t>());
-        });
+        const double took = cycles(
+            [&](interval* out) { texture_rate<<<1, full_block>>>(texture, texels - 1, rounds_, out, sink<float>()); });
+        const double chased =
+            cycles([&](interval* out) { chase_texture<<<1, 1>>>(texture, rounds_, out, sink<float>()); });
         WARPFOLD_CUDA_CHECK(cudaDestroyTextureObject(texture));
+        WARPFOLD_CUDA_CHECK(cudaFreeArray(what.res.array.array));
+        add("latency_texture", chased / rounds_);
         add("throughput_texture", double(rounds_) * unrolled * full_block / took);
     }
 };

@@ -2,6 +2,7 @@
 // Loads, stores and atomics, timed: chains of dependent loads for latencies, full blocks for rates.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "measure/calibrate/arithmetic.cuh"
@@ -10,10 +11,10 @@ namespace warpfold::measure::calibrate {
 
 enum class level : int { l1, past_l1 };
 
-// One lane follows `chain`, whose words are addresses in it, from where the last launch has stopped.
+// Each lane follows a chain of words that are addresses in it, from where the last launch has stopped.
 template <level From>
 __global__ void chase(unsigned loads, interval* out, std::uint64_t* place) {
-    std::uint64_t at = *place;
+    std::uint64_t at = place[threadIdx.x];
     for (unsigned pass = 0; pass < 2; ++pass) { // the first one fills the caches
         const unsigned long long start = clock64();
         for (unsigned k = 0; k < loads; ++k) {
@@ -24,10 +25,12 @@ __global__ void chase(unsigned loads, interval* out, std::uint64_t* place) {
             }
         }
         const unsigned long long end = clock64();
-        out->first = start;
-        out->last = end;
+        if (threadIdx.x == 0) {
+            out->first = start;
+            out->last = end;
+        }
     }
-    *place = at;
+    place[threadIdx.x] = at;
 }
 
 // The same in shared memory, by loads or by exchanges.
@@ -127,17 +130,21 @@ __global__ void __launch_bounds__(full_block)
     }
 }
 
-// The same, one word of each line a lane, and every line as often: requests that ask for one sector.
+// A word of one of so many lines, a power of two; each lane has words of its own, in another line each round. 32 words a line are no fewer
+// than threads.
+__device__ std::size_t word_of_a_line(unsigned round, unsigned lines) {
+    const unsigned threads = gridDim.x * blockDim.x;
+    const unsigned number = round % (32 * lines / threads) * threads + blockIdx.x * blockDim.x + threadIdx.x;
+    return std::size_t{number * 0x9E3779B1u % lines} * 32 + number / lines;
+}
+
+// Each lane reads a word of a line of its own, eight at a time.
 __global__ void __launch_bounds__(full_block)
-    read_one_sector(const std::uint32_t* words, std::uint64_t lines, unsigned passes, std::uint32_t* sink) {
-    constexpr unsigned line = 32;
+    read_one_word(const std::uint32_t* words, unsigned lines, unsigned rounds, std::uint32_t* sink) {
     std::uint32_t sum = 0;
-    const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-    for (unsigned pass = 0; pass < passes; ++pass) {
-#pragma unroll 4
-        for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < lines; k += step) {
-            sum += __ldcg(&words[k * line]);
-        }
+#pragma unroll 8
+    for (unsigned r = 0; r < rounds; ++r) {
+        sum += __ldcg(&words[word_of_a_line(r, lines)]);
     }
     if (sum == 0x7654321) {
         *sink = sum;

@@ -24,7 +24,8 @@ enum class meeting : std::uint8_t {
     match_values,    // match.any: how many different values
     shared_counts,   // an addition of 1 to shared memory whose result nothing reads: the most words of a bank
     shared_counters, // the same: the most lanes of a bank
-    load_turns       // a load of global memory: quarters of a turn that L1 takes for it, once it has the lines
+    load_turns,      // a load of global memory: quarters of a turn that L1 takes for it, once it has the lines
+    texture_turns    // a texture fetch: halves of the time that texture units take for one from an array
 };
 
 // An access of a warp to 128 bytes of global memory.
@@ -66,6 +67,8 @@ public:
                                 touch how) = 0;
     // The same of local memory: `line` is a word of the 32 lanes, `mask` has those that access it.
     virtual void touched_local(std::uint32_t warp, std::uint64_t line, std::uint32_t mask, touch how) = 0;
+    // The block acquires what others of the device have released: L1 keeps nothing.
+    virtual void acquired() {}
     virtual void met(meeting what, unsigned times) = 0;
     // All warps of the block have come to a barrier: what was touched so far lies in front of it.
     virtual void passed_barrier() = 0;

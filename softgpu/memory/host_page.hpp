@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,14 +18,17 @@ namespace softgpu::memory {
     return begin != nullptr && ::msync(begin, page, MS_ASYNC) == 0; // it fails where nothing is mapped
 }
 
-// What to say of an address that is so far from all that is allocated that the nearest of it tells nothing; else nullptr.
-[[nodiscard]] inline const char* far_place(const device_memory& memory, const allocation& nearest,
+// What to say of an address that is so far from all that is allocated that the nearest of it, if any, tells nothing; else
+// nullptr.
+[[nodiscard]] inline const char* far_place(const device_memory& memory, const std::optional<allocation>& nearest,
                                            std::uint64_t at) noexcept {
     constexpr std::uint64_t far = 1 << 20;
-    const bool is_near = at < nearest.base ? nearest.base - at < far : at - nearest.base - nearest.bytes < far;
+    const bool is_near =
+        nearest && (at < nearest->base ? nearest->base - at < far : at - nearest->base - nearest->bytes < far);
     return memory.reserves(at) || is_near ? nullptr
            : is_mapped(at)                ? "memory of the host, which kernels cannot reach"
-                                          : "no device memory";
+           : nearest                      ? "no device memory"
+                                          : nullptr;
 }
 
 } // namespace softgpu::memory

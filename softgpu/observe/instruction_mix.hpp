@@ -21,7 +21,8 @@ enum class instruction_class : std::uint8_t {
     shuffle,
     vote,
     tensor,  // products of matrices
-    control, // branches, ends, fences
+    control, // branches, ends
+    fence,   // of the device, or the system
     barrier, // of the block
     global_load,
     global_store,

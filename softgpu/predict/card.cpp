@@ -111,6 +111,7 @@ observe::latency_table latencies_of(const card& c, double global_load) {
     t[instruction_class::vote] = c.latency_shuffle;
     t[instruction_class::tensor] = c.latency_tensor;
     t[instruction_class::control] = c.latency_control;
+    t[instruction_class::fence] = c.latency_fence;
     t[instruction_class::barrier] = c.latency_barrier;
     t[instruction_class::global_load] = global_load;
     t[instruction_class::global_store] = 1;
@@ -120,7 +121,7 @@ observe::latency_table latencies_of(const card& c, double global_load) {
     t[instruction_class::shared_atomic] = c.latency_shared_atomic;
     t[instruction_class::local] = c.latency_l1;
     t[instruction_class::constant] = c.latency_arithmetic;
-    t[instruction_class::texture] = global_load;
+    t[instruction_class::texture] = global_load + c.latency_texture - c.latency_l1;
     return t;
 }
 

@@ -40,6 +40,12 @@ public:
         return hits;
     }
 
+    void clear() noexcept {
+        for (set& s : sets_) {
+            s.valid = 0;
+        }
+    }
+
     // Sectors that are there leave, as L1 does with what is stored to.
     void drop(std::uint64_t line, unsigned sectors) {
         if (sets_.empty()) {

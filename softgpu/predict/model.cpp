@@ -15,6 +15,7 @@ using observe::instruction_class;
 
 constexpr double lanes = 32;
 constexpr double sector_bytes = 32;
+constexpr double line_sectors = 4;
 constexpr double words_of_sector = 8;
 constexpr double register_granularity = 256; // of a warp, or of a block
 
@@ -61,9 +62,15 @@ public:
         // Blocks of one size: the last wave may leave multiprocessors idle.
         own_blocks_ = std::ceil(blocks / c.multiprocessors);
         share_ = own_blocks_ / blocks;
-        hit_l1_ = share(t.l1_hits, t.loads);
         hit_l2_ = share(t.l2_read_hits + t.l2_far_hits - t.l2_late_hits - t.l2_far_late, t.l2_reads);
-        load_ = hit_l1_ * c.latency_l1 + (1 - hit_l1_) * (hit_l2_ * c.latency_l2 + (1 - hit_l2_) * c.latency_dram);
+        // A warp waits for the slowest of the lines that it asks for.
+        hit_l1_ = t.load_requests == 0 ? share(t.l1_hits, t.loads) : 1 - share(t.load_requests_missed, t.load_requests);
+        const double apart = std::max(share(t.load_lines_apart, t.load_requests_missed), 1.0);
+        const double doublings = std::log2(apart) / std::log2(lanes);
+        hit_l2_ = std::pow(hit_l2_, apart);
+        load_ = hit_l1_ * c.latency_l1 +
+                (1 - hit_l1_) * (hit_l2_ * (c.latency_l2 + doublings * c.latency_l2_lines) +
+                                 (1 - hit_l2_) * (c.latency_dram + doublings * c.latency_dram_lines));
         add_multiprocessor();
         add_device();
         queue();
@@ -115,6 +122,19 @@ private:
         return std::max(waits * (1 - hit_l1_), 1.0);
     }
 
+    // Nanoseconds in which L2 takes what is stored: part for a request, part for each of its sectors. The card has those of
+    // requests of one sector and of a whole line.
+    [[nodiscard]] double stores() const {
+        const double one = 1 / c_.l2_store_requests;
+        const double whole = line_sectors * sector_bytes / c_.l2_store_bandwidth;
+        const double of_sector = std::max(whole - one, 0.0) / (line_sectors - 1);
+        return real(t_.l2_store_requests) * (one - of_sector) + real(t_.l2_writes) * of_sector;
+    }
+    // Cycles in which the busiest multiprocessor sends it.
+    [[nodiscard]] double own_store_cycles() const {
+        return c_.l2_bytes > 0 ? stores() * share_ * c_.l2_store_bandwidth / c_.l2_store_multiprocessor : 0;
+    }
+
     void add_multiprocessor() {
         const observe::counters& n = w_.total;
         // 64-bit integers are addresses, mostly.
@@ -154,11 +174,14 @@ private:
         add("match",
             (real(m.matches) * lanes / c_.throughput_match + real(m.match_values - m.matches) / c_.match_values) *
                 share_);
-        add("texture", real(w_.mix[instruction_class::texture]) * lanes * share_ / c_.throughput_texture);
+        add("texture", std::max(real(m.texture_turns) / 2, real(w_.mix[instruction_class::texture])) * lanes * share_ /
+                           c_.throughput_texture);
         // A turn of L1 is a line of four sectors. Cards with rules of their own have no turns.
         const std::uint64_t loaded = w_.shared ? n.global_load_sectors : m.load_turns;
-        const std::uint64_t sectors = loaded + n.global_store_sectors + n.local_load_sectors + n.local_store_sectors;
-        add("l1", real(sectors) * share_ / c_.l1_sectors);
+        const double sectors =
+            std::max(real(loaded + n.global_store_sectors + n.local_load_sectors + n.local_store_sectors),
+                     own_store_cycles() * c_.l1_sectors / share_);
+        add("l1", sectors * share_ / c_.l1_sectors);
         const auto slowest =
             std::max_element(bounds_.begin(), bounds_.end(),
                              [](const bound_time& a, const bound_time& b) { return a.nanoseconds < b.nanoseconds; });
@@ -169,7 +192,7 @@ private:
             in_chain = real(n.shared_load_requests + n.shared_store_requests + n.shared_atomic_requests) /
                        real(wavefronts + n.shared_atomic_wavefronts);
         } else if (slowest != bounds_.end() && slowest->name == "l1") {
-            in_chain = 4 * real(n.global_load_requests + n.global_store_requests) / real(sectors);
+            in_chain = line_sectors * real(n.global_load_requests + n.global_store_requests) / sectors;
         }
         own_in_chain_ = own_busy_ / warps_of(w_.shape) * std::min(in_chain, 1.0);
         // The chain, as far as loads wait for L1, L2 and DRAM; once for each wave of blocks.
@@ -197,18 +220,21 @@ private:
                    real(following / resident_) * cycles_together(resident_, alone + between_blocks(), busy) +
                    cycles_together(following % resident_, alone + between_blocks(), busy);
         };
-        // What the multiprocessor's data take where no other multiprocessor is in the way. Of stores no card has that.
-        const double way =
-            std::min(real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor * share_ + l2_store_cycles_, l2_cycles_);
+        // What the multiprocessor's loads take where no other multiprocessor is in the way. Its stores are in `l1`.
+        const double way = c_.l2_bytes > 0 ? std::max(real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor,
+                                                      real(t_.load_lines_missed) / c_.l2_multiprocessor_requests) *
+                                                 share_
+                                           : 0;
+        const double shared_way = std::max(l2_cycles_, way);
         if (resident_ == 1) { // nobody is before the block
             own_cycles_ = cycles(way, 0);
         } else if (own > resident_) {
-            own_cycles_ = cycles(l2_cycles_, dram_cycles_);
+            own_cycles_ = cycles(shared_way, dram_cycles_);
         } else {
             // All blocks begin together and ask L2 and DRAM for their first data at the same time. Later one loads while
             // others wait.
             const double later = std::max({cycles(way, 0), l2_cycles_, dram_cycles_});
-            own_cycles_ = later + (cycles(l2_cycles_, dram_cycles_) - later) / load_rounds();
+            own_cycles_ = later + (cycles(shared_way, dram_cycles_) - later) / load_rounds();
         }
         // The last block that fits starts so much later than the first one. Where all do, one ends last, which may have waited
         // for others.
@@ -230,19 +256,12 @@ private:
         const double dram = real(t_.dram_reads + t_.dram_writes) * sector_bytes;
         const double loads = std::max(real(t_.l2_reads) * sector_bytes / c_.l2_bandwidth,
                                       real(t_.l2_requests - t_.l2_store_requests) / c_.l2_requests);
-        // L2 takes the bytes of a sector that are stored, not the sector.
-        const double stored =
-            std::min(real(t_.l2_writes) * sector_bytes,
-                     real(w_.total.global_store_bytes) + real(w_.total.local_store_sectors) * sector_bytes);
-        const double stores =
-            std::max(stored / c_.l2_store_bandwidth, real(t_.l2_store_requests) / c_.l2_store_requests);
         // What comes from DRAM is written into L2 first. A benchmark that reads at DRAM's rate has that in it; so it cannot take
         // longer than what is left of DRAM's time.
         const double dram_rate = c_.dram_bandwidth * c_.dram_efficiency;
         const double fill = std::clamp(1 / dram_rate - 1 / c_.l2_bandwidth, 0.0, 1 / c_.l2_bandwidth);
-        const double served = loads + stores + real(t_.dram_reads) * sector_bytes * fill;
+        const double served = loads + stores() + real(t_.dram_reads) * sector_bytes * fill;
         l2_cycles_ = c_.l2_bytes > 0 ? served * c_.clock : 0;
-        l2_store_cycles_ = stores * c_.clock;
         dram_cycles_ = dram / dram_rate * c_.clock;
         const std::size_t first = bounds_.size();
         add("l2", l2_cycles_);
@@ -267,7 +286,6 @@ private:
     double own_in_chain_ = 0; // of one warp's part of these, what the chain has as well
     double path_ = 0;         // chain of a block
     double l2_cycles_ = 0;
-    double l2_store_cycles_ = 0; // of these
     double dram_cycles_ = 0;
     double device_ = 0; // nanoseconds of its slowest part
     double hit_l1_ = 0;
@@ -316,16 +334,17 @@ block_place place_of(const card& c, std::uint64_t places, std::uint64_t before) 
     return {.place = before % places, .half = static_cast<unsigned>(half & 1)};
 }
 
-std::uint64_t l1_share(const card& c, const launch_shape& shape) {
+l1_sizes l1_of(const card& c, const launch_shape& shape) {
     if (c.l1_bytes == 0) {
-        return 0;
+        return {};
     }
-    const double resident = real(resident_blocks(c, shape));
+    const double resident =
+        std::clamp(std::ceil(real(shape.blocks) / c.multiprocessors), 1.0, real(resident_blocks(c, shape)));
     const double least = 16 * 1024; // what shared memory leaves of it at least
     const double shared =
         std::max(resident * real(shape.shared_bytes), std::max(shape.preferred_carveout, 0) / 100. * c.shared_bytes);
     const double left = std::max(c.l1_bytes - shared, least);
-    return static_cast<std::uint64_t>(left / resident);
+    return {static_cast<std::uint64_t>(left / resident), static_cast<std::uint64_t>(left)};
 }
 
 observe::prediction predict(const card& c, const launch_work& work) {

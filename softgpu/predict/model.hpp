@@ -33,6 +33,7 @@ struct meetings {
     std::uint64_t shared_counts = 0;
     std::uint64_t shared_counters = 0;
     std::uint64_t load_turns = 0;
+    std::uint64_t texture_turns = 0;
 
     meetings& operator+=(const meetings& more) noexcept {
         constant_words += more.constant_words;
@@ -41,6 +42,7 @@ struct meetings {
         shared_counts += more.shared_counts;
         shared_counters += more.shared_counters;
         load_turns += more.load_turns;
+        texture_turns += more.texture_turns;
         return *this;
     }
 };
@@ -74,8 +76,8 @@ struct launch_work {
 [[nodiscard]] machine::common_clock clock_of(const card& c, std::uint64_t before);
 // Where the block is that begins after `before` others; `places`: as many are on the device at once.
 [[nodiscard]] block_place place_of(const card& c, std::uint64_t places, std::uint64_t before);
-// Bytes of L1 that one of these blocks has.
-[[nodiscard]] std::uint64_t l1_share(const card& c, const launch_shape& shape);
+// What these blocks have of L1.
+[[nodiscard]] l1_sizes l1_of(const card& c, const launch_shape& shape);
 [[nodiscard]] observe::prediction predict(const card& c, const launch_work& work);
 
 } // namespace softgpu::predict

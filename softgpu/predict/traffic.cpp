@@ -2,6 +2,7 @@
 #include "softgpu/predict/traffic.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace softgpu::predict {
 
@@ -237,10 +238,19 @@ void block_l1::touched(const machine::line_access& a, double when) {
     const auto now = static_cast<std::uint32_t>(static_cast<std::int64_t>(when));
     if (a.how == touch::load || a.how == touch::load_past_l1) {
         own_.loads += sectors_in(a.sectors);
+        if (a.passes != 0) { // the request's first line
+            ++own_.load_requests;
+            request_missed_ = false;
+        }
         if (a.how == touch::load) {
+            may_hit_ = true;
             const unsigned hits = cache_.read(a.line, a.sectors);
-            own_.l1_hits += sectors_in(hits);
             missed &= ~hits;
+            // Of what another block has loaded; it may have done so at the same time.
+            if (missed != 0 && shared_ != nullptr) {
+                missed &= ~shared_->read(a.line, missed);
+            }
+            own_.l1_hits += sectors_in(a.sectors & ~missed);
             asked_line& last = asked_[a.line % asked_.size()];
             // Where both ask for the same sectors, nothing changes.
             if (last.line == a.line && hits != 0 && a.sectors != last.sectors &&
@@ -253,6 +263,9 @@ void block_l1::touched(const machine::line_access& a, double when) {
         }
     } else if (a.how == touch::atomic) {
         cache_.drop(a.line, a.sectors);
+        if (shared_ != nullptr) {
+            shared_->drop(a.line, a.sectors);
+        }
     }
     if (a.how == touch::store) {
         if (joins_stores_ && joins(a)) {
@@ -261,6 +274,13 @@ void block_l1::touched(const machine::line_access& a, double when) {
         passes = 1;
     } else if (a.warp < joined_.size()) {
         joined_[a.warp] = {};
+    }
+    if (missed != 0 && (a.how == touch::load || a.how == touch::load_past_l1)) {
+        const bool follows = request_missed_ && a.line == last_missed_ + 1;
+        own_.load_requests_missed += std::exchange(request_missed_, true) ? 0 : 1;
+        ++own_.load_lines_missed;
+        own_.load_lines_apart += follows ? 0 : 1;
+        last_missed_ = a.line;
     }
     if (missed != 0) {
         pass_on({a.line, passes, a.words, by(a.warp, now), static_cast<std::uint8_t>(missed), a.how});

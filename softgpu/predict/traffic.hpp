@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -24,7 +25,11 @@ namespace softgpu::predict {
 struct traffic {
     std::uint64_t loads = 0;
     std::uint64_t l1_hits = 0;
-    std::uint64_t l2_reads = 0; // loads that L1 did not have, and atomics
+    std::uint64_t load_requests = 0;        // instructions of warps
+    std::uint64_t load_requests_missed = 0; // of these, those of which L1 did not have all
+    std::uint64_t load_lines_missed = 0;    // lines, or parts of them, that they asked L2 for
+    std::uint64_t load_lines_apart = 0;     // of these, such as do not follow the one before
+    std::uint64_t l2_reads = 0;             // loads that L1 did not have, and atomics
     std::uint64_t l2_read_hits = 0;
     std::uint64_t l2_far_hits = 0; // sectors that the multiprocessor's part of L2 did not have and the other one had
     std::uint64_t l2_late_hits =
@@ -38,7 +43,7 @@ struct traffic {
     std::uint64_t l2_requests = 0; // lines, or parts of them, that one instruction of a warp asks for
     std::uint64_t dram_reads = 0;
     std::uint64_t dram_writes = 0;
-    std::uint64_t l2_store_requests = 0; // of these, stores
+    std::uint64_t l2_store_requests = 0; // of l2_requests, stores
     std::uint64_t atomic_passes = 0;     // the most lanes at one address of a sector, over all sectors and requests
     double slice_cycles = 0;             // of the slice of L2 that has most to do
     double last_slice_cycles = 0;        // the same of atomics behind the last barrier of their block
@@ -133,11 +138,49 @@ struct block_place {
     unsigned half = 0;       // of L2, that its multiprocessor has: 0 or 1
 };
 
+// A multiprocessor's L1. Thread-safe.
+class shared_l1 {
+public:
+    explicit shared_l1(std::uint64_t bytes) : cache_(bytes) {}
+
+    [[nodiscard]] unsigned read(std::uint64_t line, unsigned sectors) {
+        const std::lock_guard lock(mutex_);
+        return cache_.read(line, sectors);
+    }
+    void drop(std::uint64_t line, unsigned sectors) {
+        const std::lock_guard lock(mutex_);
+        cache_.drop(line, sectors);
+    }
+    void clear() {
+        const std::lock_guard lock(mutex_);
+        cache_.clear();
+    }
+
+private:
+    std::mutex mutex_;
+    load_cache cache_;
+};
+
+// Bytes of L1.
+struct l1_sizes {
+    std::uint64_t block = 0; // its share
+    std::uint64_t multiprocessor = 0;
+};
+
 // What blocks that are over have left in L1, by place of a block on the device. Thread-safe.
 class l1_places {
 public:
-    // `bytes`: of a block.
-    l1_places(std::uint64_t bytes, std::uint64_t places) : bytes_(bytes), all_(places) {}
+    // Places are dealt to multiprocessors in turn.
+    l1_places(l1_sizes bytes, std::uint64_t places, std::uint64_t multiprocessors) : bytes_(bytes.block), all_(places) {
+        for (std::uint64_t k = 0; k < (bytes.multiprocessor > bytes.block ? multiprocessors : 0); ++k) {
+            shared_.emplace_back(bytes.multiprocessor);
+        }
+    }
+
+    // The L1 that the block in this place shares with others; nullptr: none are there at the same time.
+    [[nodiscard]] shared_l1* shared_by(std::uint64_t place) {
+        return shared_.empty() ? nullptr : &shared_[place % shared_.size()];
+    }
 
     struct taken {
         std::uint64_t place;
@@ -157,16 +200,19 @@ private:
     std::mutex mutex_;
     std::uint64_t bytes_;
     std::vector<state> all_;
+    std::deque<shared_l1> shared_;
 };
 
 // One block's share of its multiprocessor's L1.
 class block_l1 {
 public:
-    // A cache of 0 bytes: loads go past it, and stores go to L2 one by one. `host` outlives it. Local memory of another place lies
-    // apart.
-    block_l1(device_l2& behind, load_cache cache, const std::vector<host_lines>& host = none(), block_place at = {})
+    // A cache of 0 bytes: loads go past it, and stores go to L2 one by one. `shared`: with what other blocks of the multiprocessor
+    // load, or nullptr. It and `host` outlive the block. Local memory of another place lies apart.
+    block_l1(device_l2& behind, load_cache cache, const std::vector<host_lines>& host = none(), block_place at = {},
+             shared_l1* shared = nullptr)
         : behind_(behind),
           cache_(std::move(cache)),
+          shared_(shared),
           joins_stores_(!cache_.is_empty()),
           host_(host),
           local_(local_space | at.place << 32),
@@ -177,6 +223,14 @@ public:
     void touched(const machine::line_access& a, double when = 0);
     // Local memory: a store stays in L1 and goes to L2 as well.
     void touched_local(std::uint32_t warp, std::uint64_t line, std::uint32_t mask, machine::touch how);
+    void clear() {
+        if (std::exchange(may_hit_, false)) {
+            cache_.clear();
+            if (shared_ != nullptr) {
+                shared_->clear();
+            }
+        }
+    }
     void passed_barrier() {
         has_barrier_ = true;
         last_passes_.clear();
@@ -223,6 +277,7 @@ private:
 
     device_l2& behind_;
     load_cache cache_;
+    shared_l1* shared_;
     bool joins_stores_;
     const std::vector<host_lines>& host_;
     std::uint64_t local_;
@@ -233,6 +288,9 @@ private:
     std::vector<stores_of_warp> joined_; // by warp
     bool has_barrier_ = false;
     std::unordered_map<std::size_t, std::uint64_t> last_passes_; // of atomics since the last barrier, by slice
+    bool may_hit_ = true;                                        // it has loaded since clear()
+    std::uint64_t last_missed_ = 0;                              // line of the present load
+    bool request_missed_ = false;                                // the present load
     traffic own_;
 };
 

@@ -126,6 +126,12 @@ TEST_F(driver_test, ptx_that_does_not_parse) {
               invalid_ptx);
     EXPECT_NE(std::strlen(log), 0u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(values[1]), std::strlen(log));
+    for (const auto& [code, complaint] :
+         {std::pair("not PTX\n", "has no .version directive"), std::pair("\1\2\3\4", "fat binary: no container")}) {
+        values[1] = reinterpret_cast<void*>(sizeof log);
+        EXPECT_EQ(cuModuleLoadDataEx(&other, code, 2, names, values), static_cast<result>(200));
+        EXPECT_NE(std::string(log).find(complaint), std::string::npos) << log;
+    }
 }
 
 TEST_F(driver_test, libraries_and_their_kernels) {

@@ -75,6 +75,18 @@ TEST(StepClaims, AsManyLevelsAreNoDifference) {
     EXPECT_EQ(same.qualified, "no difference");
 }
 
+TEST(StepClaims, AreNotRefutedByATinyProblem) {
+    for (const std::uint64_t n : {1, 1000}) {
+        for (const auto& step : counted_report(n, 128).steps) {
+            for (const auto& one : step.claims) {
+                EXPECT_NE(one.holds, false) << "n = " << n << ", step " << step.id << ": " << one.text;
+            }
+        }
+    }
+    EXPECT_EQ(claim_of(step_of(counted_report(1, 128), "7"), fewer_levels).figure,
+              "n = 1 is too small to refute it: 1 launch, 1 in step 6");
+}
+
 TEST(StepClaims, OnlyTimesAndRacesCannotBeSeen) {
     const auto report = counted_report(1 << 18, 128);
     std::size_t seen_claims = 0;

@@ -23,7 +23,7 @@ machine::line_access access(std::uint32_t warp, std::uint64_t line, unsigned sec
 TEST(BlockL1, ABlockFindsWhatTheOneBeforeHasLeftInItsPlace) {
     device_l2 l2(1 << 20, 32);
     l2.begin();
-    l1_places places(l1_bytes, 2);
+    l1_places places({l1_bytes, l1_bytes}, 2, 2);
     std::vector<std::uint64_t> hits;
     for (const std::uint64_t place : {0u, 1u, 0u}) {
         block_l1 l1(l2, places.take(place).cache);
@@ -35,9 +35,61 @@ TEST(BlockL1, ABlockFindsWhatTheOneBeforeHasLeftInItsPlace) {
     EXPECT_EQ(l2.cold().l2_reads, 8u);
 }
 
+// Of three loads the second has one line of four that L1 does not have, the third two that follow each other.
+TEST(BlockL1, ALoadMissesIfOneOfItsLinesDoes) {
+    device_l2 l2(1 << 20, 32);
+    l2.begin();
+    block_l1 l1(l2, load_cache(l1_bytes));
+    const auto load = [&](std::initializer_list<std::uint64_t> lines) {
+        unsigned passes = 1;
+        for (const std::uint64_t line : lines) {
+            machine::line_access a = access(0, line, 1);
+            a.passes = std::exchange(passes, 0);
+            l1.touched(a);
+        }
+    };
+    load({5, 7, 9});
+    load({5, 7, 9, 20});
+    load({30, 31});
+    load({5, 31});
+    const traffic all = l1.ended();
+    EXPECT_EQ(all.load_requests, 4u);
+    EXPECT_EQ(all.load_requests_missed, 3u);
+    EXPECT_EQ(all.load_lines_missed, 6u);
+    EXPECT_EQ(all.load_lines_apart, 5u);
+}
+
+// What a block has loaded is gone when it acquires what others have released.
+TEST(BlockL1, NothingStaysBehindAnAcquire) {
+    device_l2 l2(1 << 20, 32);
+    l2.begin();
+    l1_places places({l1_bytes, 2 * l1_bytes}, 2, 1);
+    for (const std::uint64_t place : {0u, 1u}) {
+        block_l1 l1(l2, places.take(place).cache, {}, {.place = place}, places.shared_by(place));
+        l1.touched(access(0, 5, 0b1111));
+        l1.clear();
+        l1.touched(access(0, 5, 0b1111));
+        EXPECT_EQ(l1.ended().l1_hits, place == 0 ? 0u : 4u);
+    }
+}
+
+// Of two multiprocessors with two blocks each: blocks 0 and 2 are on one.
+TEST(BlockL1, BlocksOfAMultiprocessorShareWhatTheyLoad) {
+    device_l2 l2(1 << 20, 32);
+    l2.begin();
+    l1_places places({l1_bytes, 2 * l1_bytes}, 4, 2);
+    std::vector<std::uint64_t> hits;
+    for (const std::uint64_t place : {0u, 1u, 2u}) {
+        block_l1 l1(l2, places.take(place).cache, {}, {.place = place}, places.shared_by(place));
+        l1.touched(access(0, 5, 0b1111));
+        hits.push_back(l1.ended().l1_hits);
+    }
+    EXPECT_EQ(hits, (std::vector<std::uint64_t>{0, 0, 4}));
+}
+
 // The host holds up the block in place 0: the one that would follow it goes where a block is over.
 TEST(BlockL1, ABlockWhosePlaceIsTakenGoesToTheNextFreeOne) {
-    l1_places places(l1_bytes, 3);
+    l1_places places({l1_bytes, l1_bytes}, 3, 3);
     const l1_places::taken held_up = places.take(0);
     l1_places::taken other = places.take(1);
     EXPECT_EQ(other.cache.read(5, 1), 0u);
@@ -49,7 +101,7 @@ TEST(BlockL1, ABlockWhosePlaceIsTakenGoesToTheNextFreeOne) {
 
 // More blocks run on the host than fit the card.
 TEST(BlockL1, WithoutAFreePlaceABlockFindsNothing) {
-    l1_places places(l1_bytes, 1);
+    l1_places places({l1_bytes, l1_bytes}, 1, 1);
     l1_places::taken first = places.take(0);
     EXPECT_EQ(first.cache.read(5, 1), 0u);
     EXPECT_EQ(places.take(0).cache.read(5, 1), 0u);

@@ -169,6 +169,19 @@ TEST(Costs, AnUnrolledLoopHasItsLoadsTogether) {
     EXPECT_EQ(s.times(4).cycles, (cycles{(3 + 100 + 3 * 4 - 2) / 4.0, (3 + 500 + 3 * 4 - 2) / 4.0}));
 }
 
+// What is behind a fence waits for it; a store that releases is behind one.
+TEST(Costs, AFenceTakesItsTime) {
+    sums s;
+    s.add(opcode::membar, {}, body::always, {suffix::gl});
+    s.sum(s.a, s.a, s.b);
+    EXPECT_EQ(s.times().cycles, (cycles{5, 5}));
+    sums released;
+    released.add(opcode::st, {address_operand(released.at), register_operand(released.a)}, body::always,
+                 {suffix::release, suffix::gpu, suffix::global, suffix::f32});
+    EXPECT_EQ(released.times().cycles, (cycles{5, 5}));
+    EXPECT_EQ(mix_of(s.function(), 0, 1)[instruction_class::fence], 1u);
+}
+
 TEST(Costs, NobodyWaitsForAStore) {
     sums s;
     s.add(opcode::st, {address_operand(s.at), register_operand(s.a)}, body::always, {suffix::global, suffix::f32});

@@ -180,7 +180,7 @@ TEST(MemoryRules, TheModelTakesTheCardsOwnTurns) {
 // K40m: no L1 for global loads, and sectors of L2.
 TEST(MemoryRules, LoadsOfKeplerGoPastL1) {
     const card c = read_card(CARDS_FOLDER "/k40m.json");
-    EXPECT_EQ(l1_share(c, {.blocks = 1, .threads = 32, .shared_bytes = 0, .registers = 8}), 0u);
+    EXPECT_EQ(l1_of(c, {.blocks = 1, .threads = 32, .shared_bytes = 0, .registers = 8}).block, 0u);
     device_l2 l2(static_cast<std::uint64_t>(c.l2_bytes), static_cast<std::uint64_t>(c.l2_fetch));
     l2.begin();
     block_l1 l1(l2, load_cache(0));

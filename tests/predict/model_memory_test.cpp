@@ -17,15 +17,18 @@ TEST(Model, ABlockAloneHasItsMultiprocessorsWayToL2) {
     w.total.barriers = 1;
     w.warm = {.loads = 4000, .l2_reads = 4000, .l2_read_hits = 4000};
     card c = round_card();
-    c.l2_multiprocessor = 640;
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 64 * (1 + 64. / 1064), 1e-9);
     c.blocks = 1;
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10) + 300, 1e-9);
-    c.l2_multiprocessor = 10; // L2 itself is slower
-    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 64) + 300, 1e-9);
-    c.l2_multiprocessor = 640;
-    w.warm.l2_writes = 2000; // stores take their share
-    w.total.global_store_bytes = 64'000;
+    c.l2_multiprocessor = 10; // slower than its share of L2
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 640) + 300, 1e-9);
+    c.blocks = 2;
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 640 * (1 + 640. / 1640), 1e-9);
+    c = round_card();
+    c.blocks = 1;
+    c.l2_store_multiprocessor = 100;
+    w.warm.l2_writes = 2000;
+    w.warm.l2_requests = w.warm.l2_store_requests = 500;
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10 + 32) + 300, 1e-9);
 }
 
@@ -38,7 +41,6 @@ TEST(Model, ResidentBlocksAskL2TogetherForTheirFirstDataOnly) {
     w.total.barriers = 1;
     w.warm = {.loads = 4000, .l2_reads = 4000, .l2_read_hits = 4000};
     card c = round_card();
-    c.l2_multiprocessor = 640;
     const double first = 1000 + 64 * (1 + 64. / 1064);
     const double later = 1000 + 10 * (1 + 10. / 1010);
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + first / 4 + later * 3 / 4, 1e-9);
@@ -236,13 +238,49 @@ TEST(Model, MemoryOfTheHostTakesItsLink) {
 
 TEST(Model, StoresTakeL2LongerThanLoads) {
     launch_work w = some_blocks(10);
-    w.warm = {.l2_reads = 100'000, .l2_read_hits = 100'000, .l2_writes = 100'000};
-    w.total.global_store_bytes = 3'200'000;
+    w.warm = {.l2_reads = 100'000,
+              .l2_read_hits = 100'000,
+              .l2_writes = 100'000,
+              .l2_requests = 100'000,
+              .l2_store_requests = 25'000};
     card c = round_card();
-    c.l2_store_bandwidth = 500;
-    EXPECT_DOUBLE_EQ(of(predict(c, w), "l2"), 3'200 + 6'400);
-    w.total.global_store_bytes = 1'600'000; // half of each sector
-    EXPECT_DOUBLE_EQ(of(predict(c, w), "l2"), 3'200 + 3'200);
+    c.l2_requests = 1000;
+    c.l2_store_bandwidth = 500; // 0.256 ns a line
+    c.l2_store_requests = 10;   // 0.1 ns a sector of a line
+    EXPECT_NEAR(of(predict(c, w), "l2"), 3'200 + 6'400, 1e-6);
+    w.warm.l2_store_requests = 100'000; // a sector of each line
+    EXPECT_NEAR(of(predict(c, w), "l2"), 3'200 + 10'000, 1e-6);
+    w.warm.l2_store_requests = 50'000;
+    EXPECT_NEAR(of(predict(c, w), "l2"), 3'200 + 50'000 * (0.1 + 0.052), 1e-6);
+}
+
+// One block stores 10,000 lines: its multiprocessor sends 32 bytes a cycle, L2 would take 4,096.
+TEST(Model, AMultiprocessorSendsItsStores) {
+    launch_work w = some_blocks(1);
+    w.warm = {.l2_writes = 40'000, .l2_requests = 10'000, .l2_store_requests = 10'000};
+    card c = round_card();
+    c.l2_store_bandwidth = 4096;
+    c.l2_store_requests = 1e3 / 31.25;
+    c.l2_store_multiprocessor = 32;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "l1"), 40'000);
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "l2"), 312.5);
+}
+
+// Half of the loads miss L1, in two lines each; of their sectors half hit L2, so that a load has a quarter of a chance there.
+TEST(Model, ALoadWaitsForTheSlowestOfItsLines) {
+    launch_work w = some_blocks(10);
+    w.path_near = 100;
+    w.path_far = 500; // one load
+    w.warm = {.loads = 200, .l1_hits = 100, .load_requests = 100, .load_requests_missed = 50, .load_lines_missed = 100};
+    w.warm.load_lines_apart = 100;
+    w.warm.l2_reads = 100;
+    w.warm.l2_read_hits = 50;
+    card c = round_card();
+    c.latency_l2_lines = 50; // of 32 lines; a fifth of it for two
+    c.latency_dram_lines = 100;
+    EXPECT_NEAR(of(predict(c, w), "latency"), 0.5 * 100 + 0.5 * (0.25 * 310 + 0.75 * 520), 1e-9);
+    w.warm.load_lines_apart = 50; // side by side
+    EXPECT_NEAR(of(predict(c, w), "latency"), 0.5 * 100 + 0.5 * (0.5 * 300 + 0.5 * 500), 1e-9);
 }
 
 // Half of the sectors come with a neighbour that another warp has asked for: they take as long as DRAM.

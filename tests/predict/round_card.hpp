@@ -29,6 +29,9 @@ inline card round_card() {
     c.l2_bytes = 1 << 20;
     c.l2_bandwidth = 1000;
     c.l2_store_bandwidth = 1000;
+    c.l2_store_requests = 1000;
+    c.l2_multiprocessor = 640;
+    c.l2_store_multiprocessor = 640;
     c.dram_bandwidth = 100;
     c.dram_efficiency = 0.5;
     c.latency_l1 = 100;

@@ -50,6 +50,39 @@ TEST(table, keeps_the_width_that_it_was_given) {
     }
 }
 
+TEST(table, breaks_between_words) {
+    table t({{"step", align::left}, {"title", align::left, true}});
+    t.add_row({{"1"}, {"one step, warp-aggregated"}});
+    EXPECT_EQ(t.text({.width = 10}), "step  title\n"
+                                     "─────────────────────\n"
+                                     "1     one step,\n"
+                                     "      warp-aggregated\n");
+}
+
+TEST(table, goes_on_below_where_it_is_too_wide) {
+    EXPECT_EQ(small().text({.width = 22}), "step      title\n"
+                                           "──────────────────────\n"
+                                           "1         interleaved\n"
+                                           "          addressing\n"
+                                           "──────────────────────\n"
+                                           "sum_warp  last\n"
+                                           "\n"
+                                           "          time\n"
+                                           "step        µs\n"
+                                           "──────────────\n"
+                                           "1         80.0\n"
+                                           "──────────────\n"
+                                           "sum_warp     –\n");
+}
+
+TEST(table, shortens_names) {
+    table t({{"kernel", align::left, true, true}, {"µs"}});
+    t.add_row({{"void reduce<float, 256>(float const*, float*)"}, {"1.5"}});
+    EXPECT_EQ(t.text({.width = 30}), "kernel                      µs\n"
+                                     "──────────────────────────────\n"
+                                     "void reduce<…st*, float*)  1.5\n");
+}
+
 TEST(table, colours_without_moving_anything) {
     table t({{"a", align::left}, {"b"}});
     t.add_row({{"right", tone::good}, {"1"}});

@@ -51,6 +51,14 @@ TEST(paragraph, hangs) {
     EXPECT_EQ(paragraph("x  ", "", 40), "x  \n");
 }
 
+TEST(shortened, leaves_out_the_middle) {
+    EXPECT_EQ(shortened("abcdefgh", 8), "abcdefgh");
+    EXPECT_EQ(shortened("abcdefghi", 8), "abcd…ghi");
+    EXPECT_EQ(shortened("µµµµµµ", 3), "µ…µ");
+    EXPECT_EQ(shortened("漢字漢字", 5), "漢…字");
+    EXPECT_EQ(shortened("", 3), "");
+}
+
 TEST(printable, leaves_one_line) { EXPECT_EQ(printable("a\nb\tc\x1b[0m\x7f µ"), "a\\nb\\tc\\x1b[0m\\x7f µ"); }
 
 TEST(to_ascii, has_no_byte_beyond) {

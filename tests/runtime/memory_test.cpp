@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <sys/mman.h>
@@ -72,6 +73,21 @@ TEST_F(memory_test, a_copy_must_not_leave_its_allocation) {
     ASSERT_EQ(cudaFree(device), error::success);
     EXPECT_EQ(cudaMemcpy(device, host.data(), 16, copy_kind::host_to_device), error::invalid_value);
     EXPECT_EQ(cudaMemcpy(device, host.data(), 16, copy_kind::host_to_host), error::invalid_value) << "freed memory";
+}
+
+TEST_F(memory_test, a_copy_in_the_wrong_direction_names_its_sides) {
+    void* device = nullptr;
+    std::vector<char> host(64);
+    ASSERT_EQ(cudaMalloc(&device, 64), error::success);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(cudaMemcpy(host.data(), device, 64, copy_kind::host_to_device), error::invalid_value);
+    EXPECT_EQ(cudaMemcpyAsync(device, host.data(), 64, copy_kind::device_to_host, nullptr), error::invalid_value);
+    const std::string said = testing::internal::GetCapturedStderr();
+    for (const char* const part :
+         {"softgpu: a copy from host to device: the source 0x", "is device memory, the destination 0x",
+          "softgpu: a copy from device to host: the source 0x", "is pageable memory of the host, the destination 0x"}) {
+        EXPECT_NE(said.find(part), std::string::npos) << said;
+    }
 }
 
 TEST_F(memory_test, bytes_arrive) {

@@ -98,6 +98,13 @@ TEST_F(process_test, workers_have_to_be_a_number) {
     EXPECT_EQ(run("SOFTGPU_WORKERS=-1", "once").status, 1);
 }
 
+TEST_F(process_test, instruction_sets_have_names) {
+    EXPECT_EQ(run("SOFTGPU_INSTRUCTION_SET=foo", "once").output,
+              "softgpu: SOFTGPU_INSTRUCTION_SET=foo is no instruction set; there are plain, avx2 and avx512\n"
+              "cudaErrorInitializationError \n");
+    EXPECT_EQ(run("SOFTGPU_INSTRUCTION_SET=", "once").status, 0);
+}
+
 TEST_F(process_test, devices_have_to_be_a_number_up_to_64) {
     EXPECT_EQ(run("SOFTGPU_DEVICES=16 SOFTGPU_DEVICE=T4", "once").status, 0);
     for (const char* const wrong : {"0", "-1", "x", "65", "2x", "99999999999"}) {

@@ -32,6 +32,11 @@ std::string make_folder() {
                          const std::string& in, const std::string& out, const std::string& error) {
     ::dup2(::open(in.c_str(), O_RDONLY), STDIN_FILENO);
     ::dup2(::open(where.output.empty() ? out.c_str() : where.output.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
+    if (int ends[2]; where.unread && ::pipe(ends) == 0) {
+        ::dup2(ends[1], STDOUT_FILENO);
+        ::close(ends[0]);
+        ::close(ends[1]);
+    }
     ::dup2(::open(error.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
     // The signals as a terminal's foreground has them: a shell's background job ignores some.
     for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGALRM}) {

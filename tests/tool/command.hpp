@@ -24,6 +24,7 @@ struct surroundings {
     std::string output;                             // file for standard output instead of `out`
     std::string input;                              // given on standard input
     unsigned milliseconds = 0;                      // after which SIGTERM is sent; 0: none is
+    bool unread = false;                            // standard output is a pipe that nobody reads
 };
 
 // Runs the command with these arguments; the stand-ins for ladder and runtime are set unless `real`. What takes more

@@ -102,6 +102,11 @@ TEST_F(report, of_a_program) {
     EXPECT_EQ(count(page, "<b>"), 0u);
 }
 
+TEST_F(report, of_a_program_whose_arguments_are_no_utf8) {
+    static_cast<void>(start({"run", "--report", path("r.html"), "--", COUNTING_PROGRAM, "7", ".", "a\xff<"}));
+    EXPECT_EQ(count(content(path("r.html")), " 7 . a\uFFFD&lt;</title>"), 1u);
+}
+
 TEST_F(report, bad_input_gets_one_line_and_leaves_no_file) {
     const std::string page = path("r.html");
     expect_complaint(start({"report", "reduse", "-o", page}), 2, {"no ladder 'reduse'", "reduce, scan", "all"});

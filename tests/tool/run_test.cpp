@@ -74,8 +74,9 @@ TEST_F(run, sets_the_schedule) {
 TEST_F(run, tells_a_killed_program_by_its_status) {
     EXPECT_EQ(shell("kill -SEGV $$").status, 128 + SIGSEGV);
     const outcome seen = shell("kill -KILL $$", {"--counters", path("a.json")});
-    EXPECT_EQ(seen.status, 128 + SIGKILL);
-    EXPECT_NE(seen.error.find("killed by signal 9"), std::string::npos) << seen.error;
+    expect_complaint(seen, 128 + SIGKILL, {"/bin/sh was killed by signal 9 (Killed); lost with it: its counters"});
+    expect_complaint(shell("kill -SEGV $$", {"--predict", "h200"}), 128 + SIGSEGV,
+                     {"killed by signal 11 (Segmentation fault); lost with it: its predictions"});
 }
 
 TEST_F(run, does_not_hand_on_its_ignored_signals) {
@@ -224,6 +225,14 @@ TEST_F(run, says_that_a_program_does_not_use_the_runtime) {
     EXPECT_EQ(shell("exit 5", {"--counters", file}).status, 5);
     EXPECT_EQ(content(file), "before");
     EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(run, says_that_nothing_is_predicted_without_a_launch) {
+    expect_complaint(shell("exit 0", {"--predict", "h200"}), 1,
+                     {"nothing is predicted, as no kernel was launched", "/bin/sh made no call of CUDA"});
+    const outcome seen = start({"--predict", "h200", "--", COUNTING_PROGRAM, "0"});
+    EXPECT_EQ(seen.status, 0);
+    EXPECT_EQ(seen.error, "nothing is predicted: the program launched no kernel\n");
 }
 
 TEST_F(run, says_before_the_run_that_counters_cannot_be_written) {

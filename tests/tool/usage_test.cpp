@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the command says about itself, and about a command line that makes no sense.
 #include <algorithm>
+#include <csignal>
 
 #include "tests/tool/command.hpp"
 
@@ -63,6 +64,16 @@ TEST(usage, fails_where_output_cannot_be_written) {
          std::vector<std::vector<std::string>>{{}, {"--version"}, {"ladder", "reduce"}, {"devices", "--json"}}) {
         expect_complaint(run_command(command, {.environment = {}, .folder = {}, .output = "/dev/full", .input = {}}), 1,
                          {"cannot write standard output", "No space left"});
+    }
+}
+
+TEST(usage, ends_quietly_where_nobody_reads) {
+    for (const std::vector<std::string>& command :
+         std::vector<std::vector<std::string>>{{}, {"--version"}, {"ladder", "reduce"}, {"devices", "--json"}}) {
+        const outcome seen = run_command(
+            command, {.environment = {}, .folder = {}, .output = {}, .input = {}, .milliseconds = 0, .unread = true});
+        EXPECT_EQ(seen.status, 128 + SIGPIPE);
+        EXPECT_EQ(seen.error, "");
     }
 }
 

@@ -98,17 +98,22 @@ std::string not_reached(const std::string& program, const std::optional<elf_fact
     return !why.empty() ? why : fmt::format("{} made no call of CUDA's runtime or driver", report::printable(program));
 }
 
+constexpr const char* predictions_alone = "predictions"; // without a file that was asked for
+
 // Why there is nothing.
 void complain_of(const std::string& what, const std::string& program, const program_end& end,
                  const std::optional<elf_facts>& facts) {
+    const std::string nothing = what == predictions_alone
+                                    ? "nothing is predicted, as no kernel was launched on the software GPU"
+                                    : "no " + what;
     if (end.signal != 0) {
-        complain(fmt::format("{} was killed by signal {} ({}) before writing its {}", report::printable(program),
-                             end.signal, ::strsignal(end.signal), what));
+        complain(fmt::format("{} was killed by signal {} ({}); lost with it: its {}, written only at its end",
+                             report::printable(program), end.signal, ::strsignal(end.signal), what));
     } else if (facts && facts->needs_cuda_library()) {
-        complain(fmt::format("no {}: {} ended before its first call of CUDA, or they could not be written", what,
+        complain(fmt::format("{}: {} ended before its first call of CUDA, or its files could not be written", nothing,
                              report::printable(program)));
     } else {
-        complain(fmt::format("no {}: {}", what, not_reached(program, facts)));
+        complain(fmt::format("{}: {}", nothing, not_reached(program, facts)));
     }
 }
 
@@ -179,7 +184,10 @@ int run_watched(const run_options& o, const std::vector<std::string>& arguments,
         const bool asked = !k.files.target().empty();
         if (left.empty()) {
             if (asked || k.text == &run_texts::counters) { // one complaint of a page alone
-                complain_of(asked ? k.files.what() : "report", arguments.front(), end, facts);
+                complain_of(asked  ? k.files.what()
+                            : page ? "report"
+                                   : predictions_alone,
+                            arguments.front(), end, facts);
             }
             fail();
             continue;

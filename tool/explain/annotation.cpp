@@ -184,7 +184,7 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t room() const { return options_.look.width - 58; }
+    [[nodiscard]] std::size_t room() const { return width_ - 58; }
 
     void title() {
         out_ += report::paragraph("", report::printable(kernel_.name), options_.look.width);
@@ -333,8 +333,7 @@ private:
     void ranked(const place& p, std::uint64_t value, std::uint64_t whole) {
         const std::string line =
             fmt::format("{:>10} {:>6}  {:<28} ", count_text(value), percent(value, whole), place_text(p));
-        std::string text =
-            line + source(p, options_.look.width - std::min<std::size_t>(report::display_width(line), 80));
+        std::string text = line + source(p, width_ - std::min<std::size_t>(report::display_width(line), 80));
         text.erase(text.find_last_not_of(' ') + 1);
         out_ += text + "\n";
     }
@@ -378,6 +377,7 @@ private:
     const profile_kernel& kernel_;
     source_lines& sources_;
     const annotation_options& options_;
+    const std::size_t width_ = std::max<std::size_t>(options_.look.width, 80); // that the counters' columns need
     const profile_by_line lines_;
     figures all_;
     std::string out_;

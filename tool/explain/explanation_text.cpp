@@ -134,12 +134,13 @@ private:
                 break;
             }
             const std::uint64_t shared = launch.dynamic_shared_bytes + launch.static_shared_bytes;
-            out_ += report::paragraph(
-                "  ",
-                fmt::format("{}: {} block{} of {} threads{}", report::printable(launch.kernel), shape(launch.grid),
-                            shape(launch.grid) == "1" ? "" : "s", shape(launch.block),
-                            shared == 0 ? "" : fmt::format(", {} bytes of shared memory", shared)),
-                look_.width);
+            out_ +=
+                report::paragraph("  ",
+                                  fmt::format("{}: {} block{} of {} thread{}{}", report::printable(launch.kernel),
+                                              shape(launch.grid), shape(launch.grid) == "1" ? "" : "s",
+                                              shape(launch.block), shape(launch.block) == "1" ? "" : "s",
+                                              shared == 0 ? "" : fmt::format(", {} bytes of shared memory", shared)),
+                                  look_.width);
         }
     }
 

@@ -133,7 +133,7 @@ columns columns_of(const ladder_report& r) {
                        "elements that the step ran on: a block's worth where the step is of one block",
                        [](const step_result& s, const step_figures&) { return cell{report::group_digits(s.n)}; }});
     }
-    all.push_back({{"result", align::left}, "", nullptr, [](const step_result& s, const step_figures&) {
+    all.push_back({{"result", align::left, true}, "", nullptr, [](const step_result& s, const step_figures&) {
                        return result_cell(s);
                    }});
     append(all, r.device.software ? counted_columns() : timed_columns(r.one_problem));
@@ -195,7 +195,7 @@ std::string problem_in_words(const ladder_report& r) {
             ? fmt::format("{}: the {} of {} {} ({})", r.request.name, operation_in_words(p.op),
                           report::group_digits(r.n), name_of(p.type), report::bytes(r.n * ladder::bytes_of(p.type)))
             : fmt::format("{}: {}; n = {}", r.request.name, r.data, report::group_digits(r.n));
-    text += r.takes.block ? fmt::format(", blocks of {} threads", p.block) : "";
+    text += r.takes.block ? fmt::format(", blocks of {} thread{}", p.block, p.block == 1 ? "" : "s") : "";
     text += r.takes.finish ? fmt::format(", finished on the {}", name_of(p.finish_on)) : "";
     return text;
 }
@@ -318,7 +318,7 @@ std::string text_of(const ladder_report& r, detail shown, const style& look) {
 
 std::string text_of(const std::vector<ladder::step_description>& steps, const style& look) {
     report::table table(
-        {{"step", align::left}, {"title", align::left}, {"source", align::left}, {"lecture", align::left, true}});
+        {{"step", align::left}, {"title", align::left, true}, {"source", align::left}, {"lecture", align::left, true}});
     for (std::size_t k = 0; k < steps.size(); ++k) {
         if (k > 0 && steps[k].peer && !steps[k - 1].peer) {
             table.add_rule();

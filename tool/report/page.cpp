@@ -37,7 +37,8 @@ std::string data_text(const report::json& document) {
 
 std::string part(std::string_view name, const report::json& document, std::string_view library) {
     if (name == "title") {
-        return escaped(document.at("title").get<std::string>());
+        // As the data has it: bytes that are no UTF-8 become U+FFFD.
+        return escaped(report::json::parse(data_text(document.at("title"))).get<std::string>());
     }
     if (name == "data") {
         return data_text(document);

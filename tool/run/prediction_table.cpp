@@ -53,10 +53,12 @@ std::string prediction_table(const std::string& counters) {
         }
     }
     if (lines.empty()) {
-        return "no launch was predicted\n";
+        return document.is_object() && document.value("launches", launch_json::array()).empty()
+                   ? "nothing is predicted: the program launched no kernel\n"
+                   : "no launch was predicted\n";
     }
     using report::align;
-    report::table table({{"kernel", align::left, true},
+    report::table table({{"kernel", align::left, true, true},
                          {"launches"},
                          {"card", align::left},
                          {"warm\nµs"},

@@ -33,6 +33,11 @@ struct verdict {
     return text;
 }
 
+// "1 launch", "2 launches".
+[[nodiscard]] inline std::string count_of(std::uint64_t n, const char* one, const char* many) {
+    return std::to_string(n) + " " + (n == 1 ? one : many);
+}
+
 // "3, 1, 4", or "none".
 [[nodiscard]] inline std::string list(const std::vector<std::uint64_t>& values) {
     std::string text;

@@ -26,11 +26,11 @@ std::string describe_address(const memory::device_memory& device, std::uint64_t 
         return "freed " + extent_of(*freed) + ", byte " + std::to_string(at - freed->base);
     }
     const auto near = device.nearest(at);
+    if (const char* const what = memory::far_place(device, near, at)) {
+        return what;
+    }
     if (!near) {
         return "nothing is allocated";
-    }
-    if (const char* const what = memory::far_place(device, *near, at)) {
-        return what;
     }
     return at < near->base
                ? std::to_string(near->base - at) + " bytes before " + extent_of(*near)

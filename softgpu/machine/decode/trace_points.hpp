@@ -13,6 +13,9 @@ namespace softgpu::machine {
 // `more` of before_poll and before_release: what the address says.
 enum : std::uint32_t { access_generic, access_of_shared, access_past_shared };
 
+// Beside touch << 8 in `more` of before_access.
+inline constexpr std::uint32_t access_takes_work = 1u << 16;
+
 struct trace_points {
     std::vector<observe::latency_table> tables;
     handler begin_piece = nullptr; // `more`: the piece's number; `immediate`: 1 behind a barrier of the block
@@ -29,7 +32,12 @@ struct trace_points {
     handler before_release = nullptr; // as before_poll: a write of memory that a loop may wait for
     handler after_release = nullptr;  // `more`: bytes of a word; and 1 << 8 of an atomic
     handler before_texture = nullptr; // a fetch: `places` and, in `d`, `more` as it has them
-    handler before_copy = nullptr;    // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
+    handler before_fragment =
+        nullptr; // wmma.load and wmma.store: `a`, `b`, `width` and `immediate` as it has them; `d`: the
+                 // fragment's plan; `more`: touch << 8
+    handler before_loads = nullptr;  // in front of begin_piece, of a block that loads through L1
+    handler after_acquire = nullptr; // behind a load, an atomic or a fence that acquires, of the device or the system
+    handler before_copy = nullptr;   // cp.async: `places` and, in `d`, `more` as the copy has them; `more` likewise
 };
 
 } // namespace softgpu::machine

@@ -39,9 +39,9 @@ handler_set make_set();
 namespace {
 
 handler_set choose_set() {
-    // SOFTGPU_INSTRUCTION_SET=plain|avx2 limits the choice, for tests and benchmarks.
+    // SOFTGPU_INSTRUCTION_SET=plain|avx2 limits the choice, for tests and benchmarks. The runtime refuses other values.
     const char* const wish = std::getenv("SOFTGPU_INSTRUCTION_SET");
-    [[maybe_unused]] const std::string_view most = wish != nullptr ? wish : "avx512";
+    [[maybe_unused]] const std::string_view most = wish != nullptr && *wish != '\0' ? wish : "avx512";
 #ifdef SOFTGPU_HAS_AVX512
     if (most == "avx512" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&

@@ -88,11 +88,11 @@ std::string beside(const launch_state& l, std::uint64_t at) {
         return std::string("; it is ") + what;
     }
     const auto near = l.memory->nearest(at);
+    if (const char* const what = memory::far_place(*l.memory, near, at)) {
+        return std::string("; it is ") + what;
+    }
     if (!near) {
         return "; nothing is allocated";
-    }
-    if (const char* const what = memory::far_place(*l.memory, *near, at)) {
-        return std::string("; it is ") + what;
     }
     const std::uint64_t end = near->base + near->bytes;
     const bool array = near->kind == memory::allocation_kind::array;
@@ -203,8 +203,9 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
         if (global) {
             what.allocation = l.checks->owner.all_memories().describe(at);
         }
+        const std::string noun = std::string_view(verb) == "atomically update" ? "atomic update" : verb;
         report(*w->host->launch, std::move(what),
-               {std::string(verb) + " of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"),
+               {noun + " of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"),
                 place_of(w, i),
                 w->owner->linear,
                 thread_of(w, lane),

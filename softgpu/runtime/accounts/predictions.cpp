@@ -89,7 +89,7 @@ public:
             predict::block_place at = predict::place_of(cards[k]->facts, to.places[k], number);
             predict::l1_places::taken l1 = to.l1_of[k].take(at.place);
             at.place = l1.place;
-            l1_.emplace_back(cards[k]->l2, std::move(l1.cache), to.host, at);
+            l1_.emplace_back(cards[k]->l2, std::move(l1.cache), to.host, at, to.l1_of[k].shared_by(at.place));
             places_.push_back(at.place);
             machine::common_clock clock;
             if (to.shape.blocks <= to.places[k]) {
@@ -145,6 +145,12 @@ public:
         }
     }
 
+    void acquired() override {
+        for (predict::block_l1& l1 : l1_) {
+            l1.clear();
+        }
+    }
+
     void met(machine::meeting what, unsigned times) override {
         switch (what) {
         case machine::meeting::constant_words: met_.constant_words += times; break;
@@ -155,6 +161,7 @@ public:
         case machine::meeting::shared_counts: met_.shared_counts += times; break;
         case machine::meeting::shared_counters: met_.shared_counters += times; break;
         case machine::meeting::load_turns: met_.load_turns += times; break;
+        case machine::meeting::texture_turns: met_.texture_turns += times; break;
         }
     }
 
@@ -170,6 +177,10 @@ public:
         for (std::size_t k = 0; k < own.size(); ++k) {
             to_.l1[k].loads += own[k].loads;
             to_.l1[k].l1_hits += own[k].l1_hits;
+            to_.l1[k].load_requests += own[k].load_requests;
+            to_.l1[k].load_requests_missed += own[k].load_requests_missed;
+            to_.l1[k].load_lines_missed += own[k].load_lines_missed;
+            to_.l1[k].load_lines_apart += own[k].load_lines_apart;
             to_.l1[k].host_sectors += own[k].host_sectors;
             to_.shared[k] += shared_[k];
         }
@@ -259,7 +270,8 @@ launch_prediction::launch_prediction(const predict::launch_shape& shape, std::ve
         }
         sums_->places.push_back(static_cast<std::uint64_t>(c->facts.multiprocessors) *
                                 predict::resident_blocks(c->facts, shape));
-        sums_->l1_of.emplace_back(predict::l1_share(c->facts, shape), sums_->places.back());
+        sums_->l1_of.emplace_back(predict::l1_of(c->facts, shape), sums_->places.back(),
+                                  static_cast<std::uint64_t>(c->facts.multiprocessors));
     }
 }
 
@@ -298,6 +310,10 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
         for (predict::traffic* const t : {&work.warm, &work.cold}) {
             t->loads = sums_->l1[k].loads;
             t->l1_hits = sums_->l1[k].l1_hits;
+            t->load_requests = sums_->l1[k].load_requests;
+            t->load_requests_missed = sums_->l1[k].load_requests_missed;
+            t->load_lines_missed = sums_->l1[k].load_lines_missed;
+            t->load_lines_apart = sums_->l1[k].load_lines_apart;
             t->host_sectors = sums_->l1[k].host_sectors;
         }
         made.push_back(predict::predict(cards[k]->facts, work));

@@ -85,6 +85,15 @@ std::optional<std::uint64_t> read_seed() {
     return seed;
 }
 
+// The machine itself reads it, where the runtime is not.
+void require_instruction_set() {
+    const std::string_view text = environment("SOFTGPU_INSTRUCTION_SET");
+    if (!text.empty() && text != "plain" && text != "avx2" && text != "avx512") {
+        fail(error::initialization_error, "SOFTGPU_INSTRUCTION_SET=" + std::string(text) +
+                                              " is no instruction set; there are plain, avx2 and avx512");
+    }
+}
+
 double read_deadlock_seconds(double default_seconds) {
     const std::string text(environment("SOFTGPU_DEADLOCK_SECONDS"));
     if (text.empty()) {
@@ -148,6 +157,7 @@ settings read_settings() {
     s.devices = read_devices();
     s.workers = read_workers();
     s.seed = read_seed();
+    require_instruction_set();
     s.deadlock_seconds = read_deadlock_seconds(s.deadlock_seconds);
     s.counters_path = read_path("SOFTGPU_COUNTERS");
     s.profile_path = read_path("SOFTGPU_PROFILE");

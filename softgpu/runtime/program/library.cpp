@@ -28,6 +28,15 @@ bool is_text(const char* code) {
     return code[0] == '.' || (code[0] == '/' && (code[1] == '/' || code[1] == '*'));
 }
 
+// Nothing but printable characters up to the end of the text.
+bool is_printable(const char* code) {
+    const char* at = code;
+    while ((*at >= ' ' && *at < '\177') || (*at >= '\t' && *at <= '\r')) {
+        ++at;
+    }
+    return at != code && *at == '\0';
+}
+
 // Runs find(). A missing kernel or variable becomes symbol_not_found, without a message.
 template <class Find>
 auto found(Find&& find) {
@@ -46,6 +55,9 @@ auto found(Find&& find) {
 library& add_library(std::unique_ptr<library> made, const void* code, unsigned most_registers) {
     const auto* const bytes = static_cast<const char*>(code);
     require(std::memcmp(bytes, "\177ELF", 4) != 0, error::no_kernel_image_for_device);
+    if (!is_text(bytes) && is_printable(bytes)) {
+        fail(error::invalid_kernel_image, "a module's text is no PTX: it has no .version directive at its start");
+    }
     made->binary = is_text(bytes) ? &registry::instance().add_text(with_register_limit(bytes, most_registers))
                                   : &registry::instance().add_binary(code);
     return **loaded().insert(std::move(made)).first;

@@ -95,6 +95,17 @@ TEST_F(Fault, NullAndWildAddresses) {
     }
 }
 
+// Whether or not anything is allocated on the device.
+TEST_F(Fault, MemoryOfTheHost) {
+    int there = 0;
+    const auto at = reinterpret_cast<std::uint64_t>(&there);
+    const std::initializer_list<std::string> parts{hexadecimal(at), "memory of the host, which kernels cannot reach"};
+    expect(run("ld.global.u32 %r3, [%p1];", at), fault_kind::illegal_address, parts);
+    on_.emplace(kernel("ld.global.u32 %r3, [%p0]; ret;"));
+    expect(on_->attempt({}, {at}), fault_kind::illegal_address, parts);
+    expect(on_->attempt({}, {0}), fault_kind::illegal_address, {"nothing is allocated"});
+}
+
 TEST_F(Fault, FreedMemory) {
     on_.emplace(kernel("mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %i; ret;"));
     const std::uint64_t at = on_->buffer<std::uint32_t>(32);
@@ -135,7 +146,8 @@ TEST_F(Fault, BeyondShared) {
            fault_kind::illegal_address, {"thread (16,0,0)"});
     expect(run(s + "st.u32 [%rd1+64], %r4;"), fault_kind::illegal_address, {"shared"});
     expect(run(s + "atom.shared.add.u32 %r4, [%r3+64], 1;"), fault_kind::illegal_address, {"shared"});
-    expect(run(s + "atom.add.u32 %r4, [%rd1+64], 1;"), fault_kind::illegal_address, {"shared"});
+    expect(run(s + "atom.add.u32 %r4, [%rd1+64], 1;"), fault_kind::illegal_address,
+           {"cannot atomically update 4 bytes of shared memory"});
     expect(run("mov.u32 %r3, 0; ld.shared.u32 %r4, [%r3];"), fault_kind::illegal_address, {"shared", "0 bytes"});
 }
 

@@ -11,7 +11,7 @@ namespace softgpu::runtime {
 namespace {
 
 // pairs(p, offsets): each lane stores two words at p + offsets[tid] bytes and loads them; bytes: likewise one byte.
-// again(p): one block loads 32 lines twice. What is loaded decides of a trap: ptxas would leave out what nothing reads.
+// again(p): one block loads 256 lines twice. What is loaded decides of a trap: ptxas would leave out what nothing reads.
 constexpr std::string_view ptx = R"(.version 8.0
 .target sm_75
 .address_size 64
@@ -61,7 +61,7 @@ constexpr std::string_view ptx = R"(.version 8.0
     ld.param.u64 %rd1, [p];
     mov.u32 %r2, 0;
 LOOP:
-    and.b32 %r3, %r2, 31;
+    and.b32 %r3, %r2, 255;
     mad.lo.u32 %r3, %r3, 32, %r1;
     mul.wide.u32 %rd2, %r3, 4;
     add.s64 %rd3, %rd1, %rd2;
@@ -69,7 +69,7 @@ LOOP:
     setp.eq.u32 %p1, %r4, -1;
     @%p1 trap;
     add.u32 %r2, %r2, 1;
-    setp.lt.u32 %p1, %r2, 64;
+    setp.lt.u32 %p1, %r2, 512;
     @%p1 bra LOOP;
     ret;
 }
@@ -122,7 +122,7 @@ TEST_F(stored_parts_test, bytes_of_a_word_fill_it_together) {
     }
 }
 
-// 32 blocks of a warp fit: each has 8 KiB of L1, or 2 where shared memory is preferred.
+// They are 32 KiB. L1 has 256, or 28 where shared memory is preferred.
 TEST_F(stored_parts_test, what_a_kernel_prefers_decides_how_much_l1_there_is) {
     EXPECT_DOUBLE_EQ(l1_hits_of_again(), 0.5);
     ASSERT_EQ(cudaFuncSetCacheConfig(&again_, cache_preference::shared), error::success);

@@ -48,6 +48,12 @@ struct fragment_plan {
     unsigned default_stride = 0;             // elements
     bool contiguous = true;                  // the elements of a register lie side by side
     std::vector<std::uint16_t> outer, inner; // row and column, or column and row, as matrix_plan::at
+
+    // Bytes from the fragment's address to an element; `apart`: elements from one row, or column, to the next.
+    [[nodiscard]] std::uint64_t offset(unsigned reg, unsigned part, unsigned lane, std::uint64_t apart) const {
+        const std::size_t n = (reg * parts + part) * 32 + lane;
+        return (outer[n] * apart + inner[n]) * bits / 8;
+    }
 };
 
 // By a number that is good as long as the program lives.

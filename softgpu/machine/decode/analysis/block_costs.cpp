@@ -167,7 +167,19 @@ machine_cost cost_of_matrix(const ptx::instruction& i) {
     }
 }
 
+bool is_of_device(const ptx::instruction& i) { return i.has(suffix::gl) || i.has(suffix::gpu) || i.has(suffix::sys); }
+
 } // namespace
+
+bool begins_with_fence(const ptx::instruction& i) {
+    return (i.op == opcode::st || i.op == opcode::atom || i.op == opcode::red) &&
+           (i.has(suffix::release) || i.has(suffix::acq_rel)) && is_of_device(i);
+}
+
+bool acquires(const ptx::instruction& i) {
+    const bool by_itself = i.op == opcode::fence || i.op == opcode::membar;
+    return is_of_device(i) && (by_itself || i.has(suffix::acquire) || i.has(suffix::acq_rel));
+}
 
 machine_cost cost_of(const ptx::instruction& i) {
     switch (ptx::family_of(i.op)) {
@@ -196,6 +208,9 @@ machine_cost cost_of(const ptx::instruction& i) {
     case ptx::family::texture: return {instruction_class::texture, 1};
     case ptx::family::video: return {instruction_class::integer, 4};
     default: break;
+    }
+    if ((i.op == opcode::fence || i.op == opcode::membar) && is_of_device(i)) {
+        return {instruction_class::fence, 1};
     }
     const bool block_barrier = (i.op == opcode::bar || i.op == opcode::barrier) && !i.has(suffix::warp);
     return {block_barrier ? instruction_class::barrier : instruction_class::control, 1};

@@ -25,6 +25,16 @@ struct machine_cost {
 // Of one PTX instruction. The counts are those that ptxas makes of it for sm_70 and later; see docs/model.md.
 [[nodiscard]] machine_cost cost_of(const ptx::instruction& i);
 
+// Nothing moves past such an instruction, and what is behind it waits for it.
+[[nodiscard]] constexpr bool is_fixed(observe::instruction_class what) {
+    using observe::instruction_class;
+    return what == instruction_class::control || what == instruction_class::barrier || what == instruction_class::fence;
+}
+// An atomic or a store that releases: ptxas puts a fence in front of it.
+[[nodiscard]] bool begins_with_fence(const ptx::instruction& i);
+// A load, an atomic or a fence that acquires, of the device or the system: ptxas empties L1 behind it (CCTL.IVALL).
+[[nodiscard]] bool acquires(const ptx::instruction& i);
+
 // The last instruction that wrote each register, as far as the code has been gone through.
 class earlier_writers {
 public:

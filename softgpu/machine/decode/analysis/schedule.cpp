@@ -198,8 +198,12 @@ public:
 
 private:
     void add(std::uint32_t n) {
-        const auto self = static_cast<std::uint32_t>(nodes_.size());
         const ptx::instruction& i = f_.instructions[n];
+        if (begins_with_fence(i)) {
+            nodes_.push_back({{.what = instruction_class::fence}, n, {}, 0, 0});
+            fix(static_cast<std::uint32_t>(nodes_.size()) - 1);
+        }
+        const auto self = static_cast<std::uint32_t>(nodes_.size());
         nodes_.push_back({before_.cost(n), n, {}, 0, 0});
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             const auto by = how == program::use::read ? writer_.find(reg) : writer_.end();
@@ -213,10 +217,12 @@ private:
             }
         });
         keep_memory_in_order(self, access_of(i, nodes_[self].cost.what));
-        // Control and barriers stay where they are.
-        const bool fixed = nodes_[self].cost.what == instruction_class::control ||
-                           nodes_[self].cost.what == instruction_class::barrier;
-        if (fixed) {
+        fix(self);
+        before_.wrote(n);
+    }
+    // Control, barriers and fences stay where they are.
+    void fix(std::uint32_t self) {
+        if (is_fixed(nodes_[self].cost.what)) {
             for (std::uint32_t k = last_fixed_; k < self; ++k) {
                 wait(k, self, false);
             }
@@ -225,7 +231,6 @@ private:
         } else if (has_fixed_) {
             wait(last_fixed_, self, false);
         }
-        before_.wrote(n);
     }
     void wait(std::uint32_t from, std::uint32_t to, bool for_result) {
         nodes_[from].after.push_back({to, for_result});
@@ -280,72 +285,6 @@ carried_registers carried_registers_of(const ptx::function& f) {
         });
     }
     return all;
-}
-
-namespace {
-
-bool says_no_unrolling(const ptx::function& f, const program::basic_block& b) {
-    bool said = false;
-    for (const ptx::statement& s : f.statements) {
-        if (s.kind == ptx::statement_kind::pragma) {
-            said = said || s.text.find("nounroll") != std::string::npos;
-        } else if (s.kind == ptx::statement_kind::instruction) {
-            if (said && s.index >= b.first && s.index < b.last) {
-                return true;
-            }
-            said = false;
-        }
-    }
-    return false;
-}
-
-// Whether the block's only write to the register adds a constant to it.
-bool counts(const ptx::function& f, const program::basic_block& b, std::uint32_t reg) {
-    unsigned writes = 0;
-    bool by_a_constant = false;
-    for (std::uint32_t n = b.first; n < b.last; ++n) {
-        const ptx::instruction& i = f.instructions[n];
-        bool reads = false;
-        bool wrote = false;
-        program::visit_registers(i, [&](std::uint32_t r, program::use how) {
-            reads = reads || (r == reg && how == program::use::read);
-            wrote = wrote || (r == reg && how == program::use::written);
-        });
-        writes += wrote ? 1 : 0;
-        by_a_constant = by_a_constant || (wrote && reads && (i.op == ptx::opcode::add || i.op == ptx::opcode::sub) &&
-                                          i.operands.back().kind == ptx::operand_kind::integer);
-    }
-    return writes == 1 && by_a_constant;
-}
-
-} // namespace
-
-unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& flow, std::uint32_t block) {
-    constexpr unsigned by = 4;
-    const program::basic_block& b = flow.blocks[block];
-    const ptx::instruction* const back = b.last > b.first ? &f.instructions[b.last - 1] : nullptr;
-    if (back == nullptr || back->op != ptx::opcode::bra || !back->predicate ||
-        program::block_of_label(f, flow, back->operands.at(0).name) != block || says_no_unrolling(f, b)) {
-        return 1;
-    }
-    bool counted = false;
-    for (std::uint32_t n = b.first; n + 1 < b.last; ++n) {
-        const ptx::instruction& i = f.instructions[n];
-        const instruction_class what = cost_of(i).what;
-        if (what == instruction_class::barrier || what == instruction_class::control) {
-            return 1;
-        }
-        bool is_condition = false;
-        program::visit_registers(i, [&](std::uint32_t r, program::use how) {
-            is_condition = is_condition || (how == program::use::written && r == back->predicate->reg);
-        });
-        if (is_condition) {
-            program::visit_registers(i, [&](std::uint32_t r, program::use how) {
-                counted = counted || (how == program::use::read && counts(f, b, r));
-            });
-        }
-    }
-    return counted ? by : 1;
 }
 
 bool leads_over_loads(const ptx::function& f, const program::control_flow& flow, std::uint32_t block) {
@@ -410,7 +349,7 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
             const double start = deferred[n] ? issue : std::max(issue, operands[n]);
             there[n] = start + graph::latency_of(a, tables[t]);
             issue = a.cost.slots == 0 ? issue : start + a.cost.slots;
-            if (a.cost.what == instruction_class::barrier || a.cost.what == instruction_class::control) {
+            if (is_fixed(a.cost.what)) {
                 issue = std::max(issue, there[n]);
             }
             for (const edge& e : a.after) {
@@ -419,7 +358,8 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
             operands[n] = start; // from now on when it went
         }
         out.cycles[t] = issue / rounds;
-        for (std::size_t n = g.nodes().size(); n-- > 0;) { // of an unrolled loop the first round
+        // Of an unrolled loop the first round; of a release the fence.
+        for (std::size_t n = g.nodes().size(); n-- > 0;) {
             out.starts[(g.nodes()[n].instruction - first) * tables.size() + t] = (operands[n] - issue) / rounds;
         }
         // What comes from before, and what goes on: in the order of the code.

@@ -34,10 +34,6 @@ struct schedule {
     std::vector<std::uint32_t> late; // numbers of carried registers that deferred instructions wait for
 };
 
-// How often ptxas repeats the body of a loop: 4 for one block that counts to a bound by a constant, without a barrier, a call
-// or .pragma "nounroll"; else 1.
-[[nodiscard]] unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& flow, std::uint32_t block);
-
 // Whether the block ends with a branch over the next one, which loads global memory and computes. ptxas gives such instructions
 // predicates in the place of the branch, and loads before it uses what it has loaded.
 [[nodiscard]] bool leads_over_loads(const ptx::function& f, const program::control_flow& flow, std::uint32_t block);

@@ -17,12 +17,24 @@ using observe::instruction_class;
 using ptx::opcode;
 using ptx::suffix;
 
+namespace {
+
+bool goes_past_l1(const ptx::instruction& i) {
+    return i.op == opcode::cp || i.has(suffix::cg) || i.has(suffix::volatile_) || i.has(suffix::relaxed) ||
+           i.has(suffix::acquire);
+}
+
+} // namespace
+
 void trace_emitter::begin_block(std::uint32_t b) {
     const program::basic_block& block = flow_.blocks[b];
     block_ = b;
     in_waiting_loop_ = waits_[b];
     code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
     rounds_ = unrolled_rounds(f_, flow_, b);
+    if (loads_through_l1(block)) {
+        code_.emit(points_.before_loads, block.first < block.last ? block.first : no_instruction);
+    }
     begin_piece(block.first, block.last);
 }
 
@@ -36,8 +48,11 @@ void trace_emitter::after(std::uint32_t n, std::uint32_t end) {
     if (notes_word_) {
         const ptx::instruction& i = f_.instructions[n];
         code_.emit(in_waiting_loop_ ? points_.after_poll : points_.after_release, n).more =
-            std::min(ptx::bytes_of(i.type()), 8u) | (i.op == opcode::st ? 0u : 1u << 8);
+            std::min(ptx::bytes_of(i.type()), 8u) | (i.op == opcode::st || i.op == opcode::ld ? 0u : 1u << 8);
         notes_word_ = false;
+    }
+    if (acquires(f_.instructions[n])) {
+        code_.emit(points_.after_acquire, n);
     }
     if (is_barrier_of_all(n)) {
         begin_piece(n, end);
@@ -122,17 +137,19 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
         return;
     }
     if (i.op == opcode::wmma) {
-        return; // a fragment's elements lie apart: the simulated caches do not have them
+        const touch moved = i.has(suffix::store) ? touch::store : touch::load;
+        instruction& t = emit_before(points_.before_fragment, decoded, 0, static_cast<unsigned>(moved));
+        t.d = decoded.more;
+        t.b = decoded.b;
+        return;
     }
     const bool copies = i.op == opcode::cp;
     if (copies && (decoded.places == nullptr || fm.has(suffix::bulk))) {
         return; // it starts no copy, or a bulk copy, which goes past L1
     }
-    const bool past_l1 =
-        copies || fm.has(suffix::cg) || fm.has(suffix::volatile_) || fm.has(suffix::relaxed) || fm.has(suffix::acquire);
     const touch how = what == instruction_class::global_store    ? touch::store
                       : what == instruction_class::global_atomic ? touch::atomic
-                      : past_l1                                  ? touch::load_past_l1
+                      : goes_past_l1(i)                          ? touch::load_past_l1
                                                                  : touch::load;
     const handler run = copies                                     ? points_.before_copy
                         : moves && points_.before_lanes != nullptr ? points_.before_lanes
@@ -141,6 +158,9 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
     if (copies) {
         t.d = decoded.more;
         t.places = decoded.places;
+    }
+    if (takes_work(i)) {
+        t.more |= access_takes_work;
     }
 }
 
@@ -160,6 +180,47 @@ bool trace_emitter::only_waits(std::uint32_t b) const {
         }
     }
     return false;
+}
+
+// It counts by a constant, and how far it has come decides what the warp, or its block, does next. What is counted to store
+// something there is no more than an address.
+bool trace_emitter::takes_work(const ptx::instruction& atomic) const {
+    if (atomic.op != opcode::atom || !(atomic.has(suffix::add) || atomic.has(suffix::inc)) ||
+        atomic.operands.back().kind != ptx::operand_kind::integer ||
+        atomic.operands.front().kind != ptx::operand_kind::reg) {
+        return false;
+    }
+    std::set<std::uint32_t> copies = {atomic.operands.front().reg};
+    for (std::size_t before = 0; before != copies.size();) {
+        before = copies.size();
+        for (const ptx::instruction& i : f_.instructions) {
+            bool reads = false;
+            program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+                reads = reads || (how == program::use::read && copies.contains(reg));
+            });
+            if (reads && (i.op == opcode::setp || (i.op == opcode::st && place_of(i) == access_of_shared &&
+                                                   i.operands.back().kind == ptx::operand_kind::reg &&
+                                                   copies.contains(i.operands.back().reg)))) {
+                return true;
+            }
+            if (reads && (i.op == opcode::mov || i.op == opcode::cvt || i.op == opcode::shfl)) {
+                program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
+                    if (how == program::use::written) {
+                        copies.insert(reg);
+                    }
+                });
+            }
+        }
+    }
+    return false;
+}
+
+bool trace_emitter::loads_through_l1(const program::basic_block& b) const {
+    return !in_waiting_loop_ && std::any_of(f_.instructions.begin() + b.first, f_.instructions.begin() + b.last,
+                                            [](const ptx::instruction& i) {
+                                                return cost_of(i).what == instruction_class::global_load &&
+                                                       !goes_past_l1(i);
+                                            });
 }
 
 bool trace_emitter::may_share(const ptx::instruction& i) {

@@ -11,6 +11,7 @@
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/decode/analysis/left_out.hpp"
 #include "softgpu/machine/decode/analysis/schedule.hpp"
+#include "softgpu/machine/decode/analysis/unrolling.hpp"
 #include "softgpu/machine/decode/trace_points.hpp"
 #include "softgpu/program/program.hpp"
 
@@ -50,6 +51,8 @@ public:
 private:
     // The block is in a loop that waits for others. How often such a loop runs says nothing about hardware.
     [[nodiscard]] bool only_waits(std::uint32_t b) const;
+    [[nodiscard]] bool loads_through_l1(const program::basic_block& b) const;
+    [[nodiscard]] bool takes_work(const ptx::instruction& atomic) const;
     // An atomic addition of 1 to a word of shared memory whose result nothing reads: ptxas makes one addition for all lanes
     // that have the same word (ATOMS.POPC.INC).
     [[nodiscard]] bool counts_in_shared(const ptx::instruction& i) const;

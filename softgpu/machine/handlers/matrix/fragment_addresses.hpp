@@ -23,10 +23,8 @@ SOFTGPU_INLINE void find_fragment(fragment_base& base, const instruction* i, war
 // Of element `part` of register `r`, by lane; of the whole register where its elements lie side by side.
 SOFTGPU_INLINE void fragment_addresses(std::uint64_t* at, const fragment_base& base, const fragment_plan& p, unsigned r,
                                        unsigned part) {
-    const std::uint16_t* const outer = p.outer.data() + (r * p.parts + part) * lanes;
-    const std::uint16_t* const inner = p.inner.data() + (r * p.parts + part) * lanes;
     for (unsigned l = 0; l < lanes; ++l) {
-        at[l] = base.at[l] + (outer[l] * base.apart[l] + inner[l]) * p.bits / 8;
+        at[l] = base.at[l] + p.offset(r, part, l, base.apart[l]);
     }
 }
 

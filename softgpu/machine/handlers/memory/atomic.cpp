@@ -51,7 +51,7 @@ bool locate(const instruction* i, warp* w, std::uint64_t* at, lane_mask& in_shar
         });
         std::byte* each[lanes];
         if (in_cluster != 0) {
-            if (!locate_distributed(i, w, in_cluster, at, Space == 2, bytes, "update atomically", each)) {
+            if (!locate_distributed(i, w, in_cluster, at, Space == 2, bytes, "atomically update", each)) {
                 return false;
             }
             each_lane(in_cluster, [&](unsigned lane) { at[lane] = reinterpret_cast<std::uint64_t>(each[lane]); });
@@ -69,7 +69,7 @@ bool locate(const instruction* i, warp* w, std::uint64_t* at, lane_mask& in_shar
         const bool inside = mine ? at[l] <= size && bytes <= size - at[l] : is_allocated(w, at[l], bytes, verb::store);
         if (misaligned || !inside) {
             fine = false;
-            raise_access(w, i, "update atomically", mine ? "shared" : "global", at[l], bytes, misaligned, l);
+            raise_access(w, i, "atomically update", mine ? "shared" : "global", at[l], bytes, misaligned, l);
         }
     });
     if (fine && w->host->count) {

@@ -82,9 +82,8 @@ private:
     bool told_by_lanes_;
 };
 
-// How long L1 takes to give lanes their words, in quarters of a turn: it has 32 banks of one word, as shared memory has, and
-// looks up four lines in a turn. `words`: of each line, those that are wanted.
-unsigned quarter_turns(const std::uint32_t* words, unsigned lines) {
+// L1 gives a word of each of 32 banks in a turn, as shared memory does. `words`: of each line, those that are wanted.
+unsigned turns_of_banks(const std::uint32_t* words, unsigned lines) {
     std::uint32_t count[6] = {}; // lines that have a word of each bank, digit by digit
     for (unsigned k = 0; k < lines; ++k) {
         std::uint32_t carry = words[k];
@@ -102,7 +101,7 @@ unsigned quarter_turns(const std::uint32_t* words, unsigned lines) {
             most |= 1u << k;
         }
     }
-    return std::max(4 * most, lines);
+    return most;
 }
 
 // All bytes from `begin` on. Returns the quarters of a turn that a load takes.
@@ -131,13 +130,30 @@ struct touched_lines {
     unsigned turns = 0;         // quarters of a turn that a load takes
 };
 
+// Of lanes that load 8 or 16 bytes each, 128 bytes at a time: of each lane, which line it touches.
+unsigned turns_of_wide(const touched_lines& to, const std::uint8_t* line_of) {
+    const unsigned together = static_cast<unsigned>(line_bytes) / to.bytes;
+    unsigned turns = 0;
+    for (unsigned first = 0; first < lanes; first += together) {
+        std::uint32_t words[lanes] = {};
+        for (unsigned l = first; l < first + together; ++l) {
+            const auto byte = static_cast<std::uint64_t>(to.at[l] & 127);
+            words[line_of[l]] |= words_between(byte, byte + to.bytes);
+        }
+        turns += turns_of_banks(words, to.count);
+    }
+    return turns;
+}
+
 void find_lines(touched_lines& to) {
     to.count = 0;
     std::int32_t lowest = 0;
     std::int32_t highest = 0;
     // Of narrower accesses, by line and byte of a word: words whose byte is touched.
     std::uint32_t parts[lanes][word_bytes];
-    for (const std::int32_t at : to.at) {
+    std::uint8_t line_of[lanes];
+    for (unsigned l = 0; l < lanes; ++l) {
+        const std::int32_t at = to.at[l];
         const std::int32_t line = at >> 7;
         // The last ones first: neighbours mostly share a line, or their lines rise or fall.
         unsigned k = line > highest || line < lowest ? 0 : to.count;
@@ -153,6 +169,7 @@ void find_lines(touched_lines& to) {
             lowest = std::min(lowest, line);
             highest = std::max(highest, line);
         }
+        line_of[l] = static_cast<std::uint8_t>(k - 1);
         const auto byte = static_cast<std::uint64_t>(at & 127);
         to.sectors[k - 1] = static_cast<std::uint8_t>(to.sectors[k - 1] | sectors_between(byte, byte + to.bytes - 1));
         if (to.bytes >= word_bytes) {
@@ -166,7 +183,8 @@ void find_lines(touched_lines& to) {
     for (unsigned k = 0; k < to.count; ++k) {
         touched[k] = to.words[k] | parts[k][0] | parts[k][1] | parts[k][2] | parts[k][3];
     }
-    to.turns = quarter_turns(touched, to.count);
+    const unsigned turns = to.bytes > word_bytes ? turns_of_wide(to, line_of) : turns_of_banks(touched, to.count);
+    to.turns = std::max(4 * turns, to.count); // a quarter for each line
     for (unsigned k = 0; to.bytes < word_bytes && k < to.count; ++k) {
         to.words[k] = parts[k][0] & parts[k][1] & parts[k][2] & parts[k][3];
     }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "softgpu/machine/code/matrix/matrix_plan.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/inspect/trace/accesses.hpp"
 #include "softgpu/machine/inspect/trace/texture_fetch.hpp"
@@ -27,6 +28,16 @@ const instruction* begin_piece(const instruction* i, std::byte* /*frame*/, warp*
             block->pass(w->index);
         }
         block->advance(w->index, code, code.pieces[i->more]);
+    }
+    return i + 1;
+}
+
+// Warps of a block are side by side on a card. Where they load through L1 they go by turns here, the one whose clock is behind
+// first.
+const instruction* before_loads(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (traced_block* const block = traced_block::running(); block != nullptr && block->is_ahead(w->index)) {
+        w->pc = i; // it looks again when it has its turn
+        return nullptr;
     }
     return i + 1;
 }
@@ -69,14 +80,27 @@ void count_turns(traced_block& block, touch how, unsigned turns) {
     }
 }
 
+// Of an atomic whose lanes all have one address.
+void note_turn(traced_block& block, const std::uint64_t* at, const warp* w) {
+    std::uint64_t word = 0;
+    bool is_one = true;
+    each_lane(w->mask, [&](unsigned l) {
+        is_one = is_one && (word == 0 || word == at[l]);
+        word = at[l];
+    });
+    if (is_one && word != 0) {
+        block.note_turn(w->index, word / 4);
+    }
+}
+
 const instruction* before_access(const instruction* i, std::byte* frame, warp* w) {
     traced_block* const block = at_access(i, w);
     if (block == nullptr) {
         return i + 1;
     }
     const unsigned bytes = i->more & 0xFF;
-    const auto how = static_cast<touch>(i->more >> 8);
-    if (w->mask == all_lanes && i->width[1] == 8) { // most
+    const auto how = static_cast<touch>(i->more >> 8 & 0xFF);
+    if ((i->more & access_takes_work) == 0 && w->mask == all_lanes && i->width[1] == 8) { // most
         const auto* const from = reinterpret_cast<const std::uint64_t*>(lanes_at(frame, w, i->a));
         if (const unsigned turns = tell_row(*block, from, static_cast<std::uint64_t>(i->immediate), bytes, how, w)) {
             count_turns(*block, how, turns);
@@ -85,6 +109,9 @@ const instruction* before_access(const instruction* i, std::byte* frame, warp* w
     }
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
+    if ((i->more & access_takes_work) != 0) {
+        note_turn(*block, at, w);
+    }
     count_turns(*block, how, tell_access(*block, at, w->mask, bytes, how, w));
     return i + 1;
 }
@@ -211,7 +238,7 @@ const instruction* before_poll(const instruction* i, std::byte* frame, warp* w) 
 
 const instruction* after_poll(const instruction* i, std::byte* /*frame*/, warp* w) {
     if (traced_block::running() != nullptr) {
-        traced_block::running()->end_poll(w->index, shared_of(w), *w->counts);
+        traced_block::running()->end_poll(w->index, shared_of(w), i->more >> 8 != 0, *w->counts);
     }
     return i + 1;
 }
@@ -227,6 +254,41 @@ const instruction* before_release(const instruction* i, std::byte* frame, warp* 
 const instruction* after_release(const instruction* i, std::byte* /*frame*/, warp* w) {
     if (traced_block::running() != nullptr) {
         traced_block::running()->end_release(w->index, shared_of(w), i->more & 0xFF, i->more >> 8 != 0);
+    }
+    return i + 1;
+}
+
+const instruction* after_acquire(const instruction* i, std::byte* /*frame*/, warp* /*w*/) {
+    if (traced_block::running() != nullptr) {
+        traced_block::running()->to().acquired();
+    }
+    return i + 1;
+}
+
+// A request for each register, or for each of its elements where they do not lie side by side.
+const instruction* before_fragment(const instruction* i, std::byte* frame, warp* w) {
+    if (at_access(i, w) == nullptr || w->mask == 0) {
+        return i + 1;
+    }
+    const fragment_plan& p = fragment_plan_at(i->d);
+    std::uint64_t base[lanes];
+    read_operand(i, frame, w, base);
+    std::uint32_t apart[lanes];
+    std::fill(apart, apart + lanes, p.default_stride);
+    if (i->b != nowhere) {
+        std::memcpy(apart, lanes_at(frame, w, i->b), sizeof apart);
+    }
+    const auto how = static_cast<touch>(i->more >> 8);
+    const unsigned element = p.bits / 8;
+    const unsigned requests = p.contiguous ? 1 : p.parts;
+    for (unsigned n = 0; n < p.used * requests; ++n) {
+        std::uint64_t at[lanes];
+        for (unsigned l = 0; l < lanes; ++l) {
+            at[l] = base[l] + p.offset(n / requests, n % requests, l, apart[l]);
+        }
+        count_turns(
+            *traced_block::running(), how,
+            tell_access(*traced_block::running(), at, w->mask, p.contiguous ? element * p.parts : element, how, w));
     }
     return i + 1;
 }
@@ -271,6 +333,9 @@ trace_points make_trace_points(std::span<const observe::latency_table> tables, b
             before_release,
             after_release,
             before_texture,
+            before_fragment,
+            before_loads,
+            after_acquire,
             before_copy};
 }
 

@@ -38,7 +38,8 @@ traced_block::traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps,
       round_of_(rounds),
       round_(warps),
       between_(words),
-      clocks_between_(to_->clocks()) {}
+      clocks_between_(to_->clocks()),
+      turns_(warps) {}
 
 // The warp stands at the first instruction whose operand is on its way; then the piece goes on as if it had all.
 void traced_block::advance(std::uint32_t warp, const program_code& code, const traced_piece& piece) {
@@ -122,19 +123,13 @@ void traced_block::end_release(std::uint32_t warp, std::span<const std::byte> sh
         }
     }
     words_.clear();
-    if (is_atomic && words_between_.size() == 1) {
-        turns_ = counter_ == words_between_.front() ? turns_ + 1 : 1;
-        counter_ = words_between_.front();
-        if (turns_ == least_turns) {
-            between_.set_take_turns();
-        }
-    }
     std::vector<double> when(words_between_.empty() ? 0 : tables_);
     for (std::size_t t = 0; t < when.size(); ++t) {
         when[t] = clocks_between_[t].begins + clocks_[warp * tables_ + t];
     }
     for (const std::uint64_t word : words_between_) {
-        between_.note(word, value_at(word * sizeof(std::uint32_t), bytes), is_atomic, when);
+        between_.note(word, value_at(word * sizeof(std::uint32_t), bytes), is_atomic,
+                      is_atomic ? ++rounds_between_[word] : 0, when);
     }
 }
 
@@ -153,9 +148,14 @@ void traced_block::begin_poll(std::uint32_t warp, const observe::counters& now) 
 }
 
 // The loop goes on when what others wrote last has come.
-void traced_block::wait_for_others(std::uint32_t warp) {
+void traced_block::wait_for_others(std::uint32_t warp, bool is_atomic) {
     for (const std::uint64_t word : words_between_) {
-        const std::vector<double> when = between_.when(word);
+        if (turns_[warp].word == word) {
+            turns_[warp].count = 0; // it waits there: a barrier
+        }
+        const auto round = rounds_between_.find(word);
+        const std::vector<double> when =
+            between_.when(word, is_atomic || round == rounds_between_.end() ? 0 : round->second);
         for (std::size_t t = 0; t < when.size(); ++t) {
             double& clock = clocks_[warp * tables_ + t];
             clock = std::max(clock, when[t] + clocks_between_[t].hop - clocks_between_[t].begins);
@@ -164,8 +164,9 @@ void traced_block::wait_for_others(std::uint32_t warp) {
 }
 
 // An atomic that waits may have changed the word: it has taken a lock.
-void traced_block::end_poll(std::uint32_t warp, std::span<const std::byte> shared, const observe::counters& now) {
-    wait_for_others(warp);
+void traced_block::end_poll(std::uint32_t warp, std::span<const std::byte> shared, bool is_atomic,
+                            const observe::counters& now) {
+    wait_for_others(warp, is_atomic);
     for (const std::uint32_t word : words_) {
         if (!released_.empty()) {
             std::memcpy(&released_[word].value, shared.data() + word * sizeof(std::uint32_t), sizeof(std::uint32_t));

@@ -2,10 +2,12 @@
 // The clocks of a block that is traced.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "softgpu/machine/code/program_code.hpp"
@@ -29,6 +31,23 @@ public:
     // Of a warp, by table.
     [[nodiscard]] const double* clocks_of(std::uint32_t warp) const noexcept { return clocks_.data() + warp * tables_; }
     void advance(std::uint32_t warp, const program_code& code, const traced_piece& piece);
+    // The warp is about to load, and others that are behind it by the clock have not had their turn.
+    [[nodiscard]] bool is_ahead(std::uint32_t warp) noexcept {
+        const double now = clocks_[warp * tables_];
+        if (now <= turn_ends_) {
+            return false;
+        }
+        next_turn_ends_ = waiting_ == 0 ? now : std::min(next_turn_ends_, now);
+        ++waiting_;
+        return true;
+    }
+    // All warps have had their turn.
+    void end_turns() noexcept {
+        if (waiting_ != 0) {
+            turn_ends_ = next_turn_ends_ + (waiting_ == 1 ? alone : 0);
+            waiting_ = 0;
+        }
+    }
     // The warp comes to an access that begins so many cycles behind the end of its piece, by table.
     void begin_access(const double* behind) noexcept { behind_ = behind; }
     [[nodiscard]] const double* behind() const noexcept { return behind_; }
@@ -46,12 +65,20 @@ public:
             words_between_.push_back(word);
         }
     }
+    // An atomic with a result on one word of global memory; the address over 4.
+    void note_turn(std::uint32_t warp, std::uint64_t word) {
+        turn& last = turns_[warp];
+        last = {word, last.word == word ? last.count + 1 : 1};
+        if (last.count == least_turns) {
+            between_.set_take_turns();
+        }
+    }
     void begin_release();
     // `bytes` of each, written by a store or an atomic.
     void end_release(std::uint32_t warp, std::span<const std::byte> shared, unsigned bytes, bool is_atomic);
     // The same of a loop that only waits; `now`: the counters.
     void begin_poll(std::uint32_t warp, const observe::counters& now);
-    void end_poll(std::uint32_t warp, std::span<const std::byte> shared, const observe::counters& now);
+    void end_poll(std::uint32_t warp, std::span<const std::byte> shared, bool is_atomic, const observe::counters& now);
     [[nodiscard]] block_trace& to() noexcept { return *to_; }
     void end();
 
@@ -59,12 +86,15 @@ private:
     template <class Tables> // how many, as a number that the compiler knows or not
     void advance_by(Tables tables, std::uint32_t warp, const program_code& code, const traced_piece& piece);
 
-    void wait_for_others(std::uint32_t warp);
+    void wait_for_others(std::uint32_t warp, bool is_atomic);
 
     // A warp is at most one barrier ahead of another; bar.arrive may be further, which costs exactness alone.
     static constexpr std::uint32_t rounds = 8;
 
-    // A block whose threads change one word so often by atomics takes its work from a counter, one piece after the other.
+    // Cycles that a warp goes on for which is the only one that loads.
+    static constexpr double alone = 2000;
+
+    // A warp that asks for the next value of one word so often takes its work from a counter, one piece after the other.
     static constexpr unsigned least_turns = 3;
 
     static inline constinit thread_local traced_block* selected = nullptr;
@@ -85,13 +115,20 @@ private:
     };
     std::vector<released_word> released_; // by word; empty: none
     std::vector<double> released_when_;   // it was changed last: by word, table by table
+    double turn_ends_ = 0;                // by the first table's clock
+    double next_turn_ends_ = 0;
+    std::uint32_t waiting_ = 0; // warps that are ahead of it
     const double* behind_ = nullptr;
     std::vector<std::uint32_t> words_; // of the present access
     words_between_blocks& between_;
-    std::vector<common_clock> clocks_between_; // by table
-    std::vector<std::uint64_t> words_between_; // of the present access
-    std::uint64_t counter_ = 0;                // the word of the last atomic of one lane,
-    unsigned turns_ = 0;                       // and of how many before it
+    std::vector<common_clock> clocks_between_;                      // by table
+    std::vector<std::uint64_t> words_between_;                      // of the present access
+    std::unordered_map<std::uint64_t, std::size_t> rounds_between_; // atomics of the block, by word
+    struct turn {
+        std::uint64_t word = 0;
+        unsigned count = 0;
+    };
+    std::vector<turn> turns_; // by warp: of its last word
     std::optional<observe::counters> before_poll_;
     observe::counters polls_;
 };

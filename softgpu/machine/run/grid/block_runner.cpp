@@ -233,6 +233,9 @@ block_runner::outcome block_runner::run_block(block& b) {
         if (b.threads_live == 0) {
             return outcome::ended;
         }
+        if (traced_block* const traced = traced_block::running(); traced != nullptr) {
+            traced->end_turns();
+        }
         if (!progress) {
             bool any = false;
             for (warp& w : b.members) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/memory/copies/array_copies.hpp"
 
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/memory/arrays.hpp"
 #include "softgpu/runtime/memory/copies/copies.hpp"
@@ -51,6 +56,29 @@ copy_3d without_arrays(context& gpu, const copy_3d& asked) {
     return p;
 }
 
+constexpr std::string_view pageable_memory = "pageable memory of the host";
+
+std::string_view kind_of_memory(context& gpu, const void* pointer) {
+    const auto at = reinterpret_cast<memory::address>(pointer);
+    const memory::device_memory& memory = memory_of(gpu, pointer);
+    const auto found = memory.find(at);
+    if (!found && !memory.reserves(at)) {
+        return pageable_memory;
+    }
+    return found && found->kind == memory::allocation_kind::host_mapped ? "pinned memory of the host" : "device memory";
+}
+
+std::string wrong_direction(context& gpu, copy_kind kind, const void* from, const void* to) {
+    const auto side = [&](const char* which, const void* pointer) {
+        char address[24];
+        std::snprintf(address, sizeof address, " %p is ", pointer);
+        return which + (address + std::string(kind_of_memory(gpu, pointer)));
+    };
+    return std::string("a copy from ") + (has_device_source(kind) ? "device" : "host") + " to " +
+           (has_device_destination(kind) ? "device" : "host") + ": " + side("the source", from) + ", " +
+           side("the destination", to);
+}
+
 } // namespace
 
 copy_3d require_copy(context& gpu, const copy_3d& asked) {
@@ -66,11 +94,21 @@ copy_3d require_copy(context& gpu, const copy_3d& asked) {
     require(one_slice || p.source.height == 0 || p.source.height >= size.height);
     const block_of_rows to = rows_at(p.destination, p.destination_position, size);
     const block_of_rows from = rows_at(p.source, p.source_position, size);
+    const auto require_side = [&](const block_of_rows& rows, bool on_device) {
+        try {
+            require_accessible(gpu, rows.base, span_of(rows, size), on_device);
+        } catch (const failure& f) {
+            if (on_device && rows.base != nullptr && kind_of_memory(gpu, rows.base) == pageable_memory) {
+                fail(f.code, wrong_direction(gpu, p.kind, from.base, to.base));
+            }
+            throw;
+        }
+    };
     if (asked.destination_array == nullptr) {
-        require_accessible(gpu, to.base, span_of(to, size), has_device_destination(p.kind));
+        require_side(to, has_device_destination(p.kind));
     }
     if (asked.source_array == nullptr) {
-        require_accessible(gpu, from.base, span_of(from, size), has_device_source(p.kind));
+        require_side(from, has_device_source(p.kind));
     }
     return p;
 }

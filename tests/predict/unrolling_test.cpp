@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Which loops ptxas unrolls, as ptxas 13.0 does for sm_90.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "softgpu/machine/decode/analysis/unrolling.hpp"
+#include "softgpu/program/program.hpp"
+#include "softgpu/ptx/ast.hpp"
+
+namespace softgpu::machine {
+namespace {
+
+// A loop of so many loads of each kind, and multiply-adds; `bound`: a register or a number.
+unsigned rounds_of(unsigned global_loads, unsigned shared_loads, unsigned products, const std::string& bound,
+                   const std::string& inside = "") {
+    std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+                       ".reg .pred %p<2>; .reg .f32 %f<4>; .reg .b32 %r<3>; .reg .b64 %rd<2>;\nLOOP:\n";
+    for (unsigned k = 0; k < global_loads; ++k) {
+        text += "ld.global.f32 %f1, [%rd1];\n";
+    }
+    for (unsigned k = 0; k < shared_loads; ++k) {
+        text += "ld.shared.f32 %f1, [%r2];\n";
+    }
+    for (unsigned k = 0; k < products; ++k) {
+        text += "fma.rn.f32 %f2, %f2, %f1, %f3;\n";
+    }
+    text += inside + "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, " + bound + ";\n@%p1 bra LOOP;\nret;\n}\n";
+    const ptx::module m = ptx::parse(text);
+    const ptx::function& f = m.functions.front();
+    const program::control_flow flow = program::make_control_flow(f);
+    for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
+        if (flow.blocks[b].last - flow.blocks[b].first >= products + 3) {
+            return unrolled_rounds(f, flow, b);
+        }
+    }
+    return 0;
+}
+
+TEST(Unrolling, SmallLoopsGoByFourRounds) {
+    EXPECT_EQ(rounds_of(0, 0, 18, "%r2"), 4u);
+    EXPECT_EQ(rounds_of(0, 0, 24, "%r2"), 1u);
+    EXPECT_EQ(rounds_of(1, 0, 40, "%r2"), 4u);
+    EXPECT_EQ(rounds_of(1, 0, 48, "%r2"), 1u);
+    EXPECT_EQ(rounds_of(0, 1, 16, "%r2"), 4u);
+    EXPECT_EQ(rounds_of(0, 1, 24, "%r2"), 1u);
+    EXPECT_EQ(rounds_of(0, 4, 24, "%r2"), 4u);
+}
+
+TEST(Unrolling, LoopsOfAKnownNumberOfRoundsMayBeLarger) {
+    EXPECT_EQ(rounds_of(0, 0, 64, "64"), 4u);
+    EXPECT_EQ(rounds_of(2, 0, 64, "64"), 4u);
+    EXPECT_EQ(rounds_of(0, 0, 80, "64"), 1u);
+    EXPECT_EQ(rounds_of(2, 0, 80, "64"), 1u);
+}
+
+TEST(Unrolling, FencesAndBarriersKeepALoopAsItIs) {
+    EXPECT_EQ(rounds_of(1, 0, 2, "64", "membar.gl;\n"), 1u);
+    EXPECT_EQ(rounds_of(1, 0, 2, "64", "bar.sync 0;\n"), 1u);
+    EXPECT_EQ(rounds_of(1, 0, 2, "64", "st.release.gpu.global.f32 [%rd1], %f1;\n"), 1u);
+}
+
+} // namespace
+} // namespace softgpu::machine
