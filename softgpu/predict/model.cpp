@@ -220,11 +220,12 @@ private:
                    real(following / resident_) * cycles_together(resident_, alone + between_blocks(), busy) +
                    cycles_together(following % resident_, alone + between_blocks(), busy);
         };
-        // What the multiprocessor's loads take where no other multiprocessor is in the way. Its stores are in `l1`.
-        const double way = c_.l2_bytes > 0 ? std::max(real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor,
-                                                      real(t_.load_lines_missed) / c_.l2_multiprocessor_requests) *
-                                                 share_
-                                           : 0;
+        // What the multiprocessor's loads take where no other multiprocessor is in the way, and its share of the stores.
+        const double loads = c_.l2_bytes > 0 ? std::max(real(t_.l2_reads) * sector_bytes / c_.l2_multiprocessor,
+                                                        real(t_.load_lines_missed) / c_.l2_multiprocessor_requests) *
+                                                   share_
+                                             : 0;
+        const double way = std::max(loads, std::min(loads + stores() * c_.clock, l2_cycles_));
         const double shared_way = std::max(l2_cycles_, way);
         if (resident_ == 1) { // nobody is before the block
             own_cycles_ = cycles(way, 0);

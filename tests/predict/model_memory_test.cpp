@@ -26,10 +26,9 @@ TEST(Model, ABlockAloneHasItsMultiprocessorsWayToL2) {
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 640 * (1 + 640. / 1640), 1e-9);
     c = round_card();
     c.blocks = 1;
-    c.l2_store_multiprocessor = 100;
     w.warm.l2_writes = 2000;
     w.warm.l2_requests = w.warm.l2_store_requests = 500;
-    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10 + 32) + 300, 1e-9);
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 2 * (1000 + 10 + 32 + 5) + 300, 1e-9); // 5: their own way
 }
 
 // Likewise, but each block waits four times for a load: only the first time do all multiprocessors ask at once. Where blocks come

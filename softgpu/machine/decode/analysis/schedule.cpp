@@ -200,11 +200,11 @@ private:
     void add(std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
         if (begins_with_fence(i)) {
-            nodes_.push_back({{.what = instruction_class::fence}, n, {}, 0, 0});
+            nodes_.push_back({of_fence({.what = instruction_class::fence}), n, {}, 0, 0});
             fix(static_cast<std::uint32_t>(nodes_.size()) - 1);
         }
         const auto self = static_cast<std::uint32_t>(nodes_.size());
-        nodes_.push_back({before_.cost(n), n, {}, 0, 0});
+        nodes_.push_back({of_fence(before_.cost(n)), n, {}, 0, 0});
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             const auto by = how == program::use::read ? writer_.find(reg) : writer_.end();
             if (by != writer_.end()) {
@@ -219,6 +219,12 @@ private:
         keep_memory_in_order(self, access_of(i, nodes_[self].cost.what));
         fix(self);
         before_.wrote(n);
+    }
+    // Without a store or an atomic before it a fence takes as long as the way to L2 and back.
+    [[nodiscard]] machine_cost of_fence(machine_cost cost) const {
+        cost.sees_others = cost.sees_others || (cost.what == instruction_class::fence &&
+                                                memory_[static_cast<std::size_t>(memory_kind::global)].store == nobody);
+        return cost;
     }
     // Control, barriers and fences stay where they are.
     void fix(std::uint32_t self) {

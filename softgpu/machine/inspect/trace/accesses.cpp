@@ -147,28 +147,26 @@ unsigned turns_of_wide(const touched_lines& to, const std::uint8_t* line_of) {
 
 void find_lines(touched_lines& to) {
     to.count = 0;
-    std::int32_t lowest = 0;
-    std::int32_t highest = 0;
     // Of narrower accesses, by line and byte of a word: words whose byte is touched.
     std::uint32_t parts[lanes][word_bytes];
     std::uint8_t line_of[lanes];
+    constexpr unsigned places = 2 * lanes;
+    std::uint8_t numbers[places] = {}; // of lines, from 1, by a hash
     for (unsigned l = 0; l < lanes; ++l) {
         const std::int32_t at = to.at[l];
         const std::int32_t line = at >> 7;
-        // The last ones first: neighbours mostly share a line, or their lines rise or fall.
-        unsigned k = line > highest || line < lowest ? 0 : to.count;
-        while (k != 0 && to.line[k - 1] != line) {
-            --k;
+        unsigned place = static_cast<std::uint32_t>(line) * 0x9E3779B1u >> 26;
+        while (numbers[place] != 0 && to.line[numbers[place] - 1] != line) {
+            place = (place + 1) % places;
         }
-        if (k == 0) {
-            k = ++to.count;
-            to.line[k - 1] = line;
-            to.sectors[k - 1] = 0;
-            to.words[k - 1] = 0;
-            std::fill(parts[k - 1], parts[k - 1] + word_bytes, 0);
-            lowest = std::min(lowest, line);
-            highest = std::max(highest, line);
+        if (numbers[place] == 0) {
+            numbers[place] = static_cast<std::uint8_t>(++to.count);
+            to.line[to.count - 1] = line;
+            to.sectors[to.count - 1] = 0;
+            to.words[to.count - 1] = 0;
+            std::fill(parts[to.count - 1], parts[to.count - 1] + word_bytes, 0);
         }
+        const unsigned k = numbers[place];
         line_of[l] = static_cast<std::uint8_t>(k - 1);
         const auto byte = static_cast<std::uint64_t>(at & 127);
         to.sectors[k - 1] = static_cast<std::uint8_t>(to.sectors[k - 1] | sectors_between(byte, byte + to.bytes - 1));
