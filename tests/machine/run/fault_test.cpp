@@ -17,7 +17,7 @@ std::string hexadecimal(std::uint64_t v) {
     return text;
 }
 
-class Fault : public testing::Test {
+class fault_test : public testing::Test {
 protected:
     void SetUp() override {
         if (on_hardware()) {
@@ -47,13 +47,13 @@ protected:
 const std::string only_thread_37 = "setp.ne.u32 %q0, %i, 37; @%q0 exit;\n";
 
 // Also of a constant whose address was narrow.
-TEST_F(Fault, BehindConstantsOfNarrowAddress) {
+TEST_F(fault_test, BehindConstantsOfNarrowAddress) {
     expect(run("mov.u32 %r3, c; mad.lo.u32 %r3, %i, 4, %r3; ld.const.u32 %r4, [%r3];", 0,
                ".const .align 4 .u32 c[4] = {1, 2, 3, 4};"),
            fault_kind::illegal_address, {"thread (4,0,0)", "read 4 bytes"});
 }
 
-TEST_F(Fault, OneByteBehindAndBefore) {
+TEST_F(fault_test, OneByteBehindAndBefore) {
     for (const char* op :
          {"ld.global.u8 %r3, [%rd1]", "st.global.u8 [%rd1], %r3", "ld.u8 %r3, [%rd1]", "st.u8 [%rd1], %r3"}) {
         const bool store = op[0] == 's';
@@ -66,7 +66,7 @@ TEST_F(Fault, OneByteBehindAndBefore) {
     }
 }
 
-TEST_F(Fault, RunsOverTheEnd) {
+TEST_F(fault_test, RunsOverTheEnd) {
     on_.emplace(kernel("ld.global.u32 %r3, [%p0+60]; ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%p0+48]; ld.global.v2.u32 "
                        "{%r3, %r4}, [%p0+56]; ret;"));
     buffer_ = on_->buffer<std::uint8_t>(64);
@@ -77,14 +77,14 @@ TEST_F(Fault, RunsOverTheEnd) {
 }
 
 // A whole warp runs off the end: the first lane that does is named.
-TEST_F(Fault, NamesTheFirstLane) {
+TEST_F(fault_test, NamesTheFirstLane) {
     auto r = run("mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %i;");
     expect(r, fault_kind::illegal_address, {"block (0,0,0)", "thread (16,0,0)", hexadecimal(buffer_ + 64)});
     r = run("mul.wide.u32 %rd1, %i, 12; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %i;");
     expect(r, fault_kind::illegal_address, {"thread (6,0,0)", hexadecimal(buffer_ + 72)});
 }
 
-TEST_F(Fault, NullAndWildAddresses) {
+TEST_F(fault_test, NullAndWildAddresses) {
     for (const std::uint64_t at : {0ull, 4ull, 0x10000ull, 1ull << 60, ~0ull - 3, 0x7FFFFFFFFFFCull}) {
         for (const char* op :
              {"ld.global.u32 %r3, [%p1]", "st.global.u32 [%p1], %r3", "ld.u32 %r3, [%p1]", "st.u32 [%p1], %r3",
@@ -96,7 +96,7 @@ TEST_F(Fault, NullAndWildAddresses) {
 }
 
 // Whether or not anything is allocated on the device.
-TEST_F(Fault, MemoryOfTheHost) {
+TEST_F(fault_test, MemoryOfTheHost) {
     int there = 0;
     const auto at = reinterpret_cast<std::uint64_t>(&there);
     const std::initializer_list<std::string> parts{hexadecimal(at), "memory of the host, which kernels cannot reach"};
@@ -106,7 +106,7 @@ TEST_F(Fault, MemoryOfTheHost) {
     expect(on_->attempt({}, {0}), fault_kind::illegal_address, {"nothing is allocated"});
 }
 
-TEST_F(Fault, FreedMemory) {
+TEST_F(fault_test, FreedMemory) {
     on_.emplace(kernel("mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %i; ret;"));
     const std::uint64_t at = on_->buffer<std::uint32_t>(32);
     EXPECT_EQ(on_->attempt({}, {at}).error.kind, fault_kind::none);
@@ -114,7 +114,7 @@ TEST_F(Fault, FreedMemory) {
     expect(on_->attempt({}, {at}), fault_kind::illegal_address, {hexadecimal(at), "thread (0,0,0)"});
 }
 
-TEST_F(Fault, Misaligned) {
+TEST_F(fault_test, Misaligned) {
     const std::vector<std::pair<std::string, unsigned>> accesses{{"ld.global.u16 %h0, [%rd1]", 1},
                                                                  {"ld.global.u32 %r3, [%rd1]", 2},
                                                                  {"st.global.u32 [%rd1], %r3", 1},
@@ -126,7 +126,9 @@ TEST_F(Fault, Misaligned) {
                                                                  {"atom.global.add.u32 %r3, [%rd1], 1", 2},
                                                                  {"red.global.add.u64 [%rd1], 1", 4}};
     for (const auto& [op, by] : accesses) {
-        const auto r = run(only_thread_37 + "add.u64 %rd1, %p0, " + std::to_string(by) + "; " + op + ";");
+        std::string text = only_thread_37;
+        text.append("add.u64 %rd1, %p0, ").append(std::to_string(by)).append("; ").append(op).append(";");
+        const auto r = run(text);
         expect(r, fault_kind::misaligned_address,
                {"kernel k", "thread (37,0,0)", hexadecimal(buffer_ + by), "misaligned"});
     }
@@ -136,7 +138,7 @@ TEST_F(Fault, Misaligned) {
            {"local", "0x2"});
 }
 
-TEST_F(Fault, BeyondShared) {
+TEST_F(fault_test, BeyondShared) {
     const std::string s = ".shared .align 4 .b8 s[64]; mov.u32 %r3, s; mov.u64 %rd1, s; cvta.shared.u64 %rd1, %rd1;\n";
     expect(run(s + only_thread_37 + "ld.shared.u32 %r4, [%r3+64];"), fault_kind::illegal_address,
            {"shared", "thread (37,0,0)", "0x40", "64 bytes"});
@@ -151,7 +153,7 @@ TEST_F(Fault, BeyondShared) {
     expect(run("mov.u32 %r3, 0; ld.shared.u32 %r4, [%r3];"), fault_kind::illegal_address, {"shared", "0 bytes"});
 }
 
-TEST_F(Fault, BeyondLocal) {
+TEST_F(fault_test, BeyondLocal) {
     const std::string l = ".local .align 4 .b8 l[32]; mov.u64 %rd1, l; cvta.local.u64 %rd2, %rd1;\n";
     expect(run(l + "st.local.u32 [%rd1+28], %r4; ld.local.u32 %r4, [%rd1+32];"), fault_kind::illegal_address,
            {"local", "32 bytes"});
@@ -160,7 +162,7 @@ TEST_F(Fault, BeyondLocal) {
     expect(run(l + "st.u32 [%rd2+32], %r4;"), fault_kind::illegal_address, {"local"});
 }
 
-TEST_F(Fault, Variables) {
+TEST_F(fault_test, Variables) {
     expect(run("ld.global.u32 %r3, [v+16];", 0, ".global .align 4 .u32 v[4];"), fault_kind::illegal_address,
            {"variable v", "16 bytes"});
     expect(run("mov.u64 %rd1, c; mad.wide.u32 %rd1, %i, 4, %rd1; ld.const.u32 %r3, [%rd1];", 0,
@@ -169,7 +171,7 @@ TEST_F(Fault, Variables) {
 }
 
 // A guard that fails protects.
-TEST_F(Fault, NotWhereTheGuardFails) {
+TEST_F(fault_test, NotWhereTheGuardFails) {
     const auto r = run(
         "setp.eq.u32 %q0, %i, 999; mov.u64 %rd1, 0; @%q0 ld.global.u32 %r3, [%rd1]; @%q0 st.global.u32 [%rd1], %r3;\n"
         "@%q0 ld.shared.u32 %r3, [100]; @%q0 atom.global.add.u32 %r3, [%rd1], 1; @%q0 trap;\n"
@@ -177,7 +179,7 @@ TEST_F(Fault, NotWhereTheGuardFails) {
     EXPECT_EQ(r.error.message, "");
 }
 
-TEST_F(Fault, TrapAndUnsupported) {
+TEST_F(fault_test, TrapAndUnsupported) {
     expect(run(only_thread_37 + "trap;"), fault_kind::trap, {"kernel k", "thread (37,0,0)", "trap"});
     expect(run("multimem.red.relaxed.gpu.global.add.u32 [%p0], %r3;"), fault_kind::unsupported,
            {"kernel k", "not supported", "multimem.red.relaxed.gpu.global.add.u32 [%p0], %r3;"});
@@ -189,14 +191,14 @@ TEST_F(Fault, TrapAndUnsupported) {
 }
 
 // A call is named itself, not the moves of its arguments and results around it.
-TEST_F(Fault, FunctionsThatAreMissingAreNamed) {
+TEST_F(fault_test, FunctionsThatAreMissingAreNamed) {
     const auto r = run("{ .param .b32 param0; st.param.b32 [param0+0], %r3; .param .b32 retval0;\n"
                        "call.uni (retval0), callee, (param0); ld.param.b32 %r4, [retval0+0]; }",
                        0, ".extern .func (.param .b32 result) callee (.param .b32 argument);\n");
     expect(r, fault_kind::unsupported, {"kernel k", "thread (0,0,0)", "call of callee, which neither the program"});
 }
 
-TEST_F(Fault, BodiesThatMakeNoSense) {
+TEST_F(fault_test, BodiesThatMakeNoSense) {
     for (const char* body :
          {"bra nowhere;", "add.u32 %r3, %unknown, 1;", "ld.global.u32 %r3, [nothing];",
           "mov.u32 %r3, %no_such_register;", "add.u32 5, %r3, %r4;", "ld.global.u32 %r3, %rd1;", "add.u32 %r3, %r4;",
@@ -208,7 +210,7 @@ TEST_F(Fault, BodiesThatMakeNoSense) {
 }
 
 // After a fault the module and its memory are as good as before.
-TEST_F(Fault, TheNextLaunchRuns) {
+TEST_F(fault_test, TheNextLaunchRuns) {
     on_.emplace(kernel("mul.wide.u32 %rd1, %i, 4; add.u64 %rd1, %rd1, %p0; st.global.u32 [%rd1], %i; bar.sync 0; "
                        "ld.global.u32 %r3, [%p1]; ret;"));
     const std::uint64_t at = on_->buffer<std::uint32_t>(256);
