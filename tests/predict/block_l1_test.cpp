@@ -15,6 +15,7 @@ namespace {
 using machine::touch;
 
 constexpr std::uint64_t l1_bytes = 1 << 14;
+const std::vector<host_lines> no_host;
 
 machine::line_access access(std::uint32_t warp, std::uint64_t line, unsigned sectors, touch how = touch::load) {
     return {.line = line, .warp = warp, .words = ~0u, .sectors = sectors, .passes = 1, .how = how};
@@ -65,7 +66,7 @@ TEST(BlockL1, NothingStaysBehindAnAcquire) {
     l2.begin();
     l1_places places({l1_bytes, 2 * l1_bytes}, 2, 1);
     for (const std::uint64_t place : {0u, 1u}) {
-        block_l1 l1(l2, places.take(place).cache, {}, {.place = place}, places.shared_by(place));
+        block_l1 l1(l2, places.take(place).cache, no_host, {.place = place}, places.shared_by(place));
         l1.touched(access(0, 5, 0b1111));
         l1.clear();
         l1.touched(access(0, 5, 0b1111));
@@ -80,7 +81,7 @@ TEST(BlockL1, BlocksOfAMultiprocessorShareWhatTheyLoad) {
     l1_places places({l1_bytes, 2 * l1_bytes}, 4, 2);
     std::vector<std::uint64_t> hits;
     for (const std::uint64_t place : {0u, 1u, 2u}) {
-        block_l1 l1(l2, places.take(place).cache, {}, {.place = place}, places.shared_by(place));
+        block_l1 l1(l2, places.take(place).cache, no_host, {.place = place}, places.shared_by(place));
         l1.touched(access(0, 5, 0b1111));
         hits.push_back(l1.ended().l1_hits);
     }
