@@ -7,8 +7,9 @@
 namespace softgpu::runtime {
 namespace {
 
-// columns(p): each warp walks down a column of words of its own, 32 rows of 1 KiB at a time, 64 times. fragment(p): a warp
-// loads a 16 x 16 matrix of halves side by side, by wmma. shifted(p): each thread loads its word and the next one. same(p): each block loads one line. ahead(p): four lanes ask L2 for a line
+// columns(p): each warp walks down a column of words of its own, 32 rows of 1 KiB at a time, 128 times. fragment(p): a warp loads
+// a 16 x 16 matrix of halves side by side, by wmma. shifted(p): each thread loads its word and the next one. same(p): each block
+// loads one line. ahead(p): four lanes ask L2 for a line
 // each, all lanes of a warp load these lines. What is loaded decides of a trap:
 // ptxas would leave out what nothing reads.
 constexpr std::string_view ptx = R"(.version 8.0
@@ -34,7 +35,7 @@ ROUND:
     add.u32 %r6, %r6, %r5;
     add.s64 %rd5, %rd5, 32768;
     add.u32 %r4, %r4, 1;
-    setp.lt.u32 %p1, %r4, 64;
+    setp.lt.u32 %p1, %r4, 128;
     @%p1 bra ROUND;
     setp.eq.u32 %p2, %r6, -1;
     @%p2 trap;
@@ -109,7 +110,7 @@ ROUND:
 )";
 
 constexpr unsigned threads = 256;
-constexpr std::size_t used = 64 * 32 * 1024;
+constexpr std::size_t used = 128 * 32 * 1024;
 constexpr std::size_t untouched = 50 << 20; // the other tests of the process leave lines in L2 before that
 
 class block_l1_test : public testing::Test {
@@ -152,12 +153,12 @@ TEST_F(block_l1_test, warps_ask_for_their_lines_in_the_order_of_their_clocks) {
     EXPECT_NEAR(p.l1_load_hit_rate, 1 - 33. / 72, 1e-9); // of eight warps, each with four sectors and five
 }
 
-// Eight columns are a sector of each row. 32 rows are 32 lines of 128 bytes; what a warp walks down is larger than L1.
+// Eight columns are a sector of each row. A warp walks down 4,096 lines of 128 bytes, twice as many as L1 has.
 TEST_F(block_l1_test, warps_side_by_side_share_what_they_load_in_a_round) {
     EXPECT_NEAR(of(columns_, 1, 256, 0).l1_load_hit_rate, 7. / 8, 0.01);
 }
 
-// 512 bytes: 16 sectors. Of four registers each has half of the 16 bytes of a row and column of blocks of eight: half a sector.
+// 512 bytes: 16 sectors, a row each. Each of four registers has halves of eight rows, so that every sector is loaded twice.
 TEST_F(block_l1_test, fragments_go_through_the_caches) {
     const auto p = of(fragment_, 1, 32, 0);
     EXPECT_EQ(p.cold_dram_read_bytes, 512);

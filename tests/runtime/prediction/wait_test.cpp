@@ -112,5 +112,93 @@ TEST(WaitPrediction, BlocksThatTakeWorkFromACounterHaveNoOrder) {
     EXPECT_LT(work, 100);
 }
 
+// take(p, pieces, rounds): the same without waits. meet(p, barriers, rounds): blocks work and meet at a barrier of the grid, so often:
+// p[0] counts who has come.
+constexpr std::string_view take_ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z4takePjii(.param .u64 p, .param .u32 pieces, .param .u32 rounds)
+{
+    .reg .pred %p<5>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<2>;
+    .reg .f32 %f<2>;
+    ld.param.u64 %rd1, [p];
+    ld.param.u32 %r3, [pieces];
+    ld.param.u32 %r7, [rounds];
+    mov.u32 %r1, %tid.x;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra END;
+TAKE:
+    atom.global.add.u32 %r2, [%rd1], 1;
+    setp.ge.u32 %p1, %r2, %r3;
+    @%p1 bra END;
+    cvt.rn.f32.u32 %f1, %r2;
+)" WORK_OF_R7 R"(    bra TAKE;
+END:
+    ret;
+}
+)";
+constexpr std::string_view meet_ptx = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry _Z4meetPjii(.param .u64 p, .param .u32 barriers, .param .u32 rounds)
+{
+    .reg .pred %p<5>;
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<2>;
+    .reg .f32 %f<2>;
+    ld.param.u64 %rd1, [p];
+    ld.param.u32 %r3, [barriers];
+    ld.param.u32 %r7, [rounds];
+    mov.u32 %r1, %tid.x;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra END;
+    mov.u32 %r1, %nctaid.x;
+    mov.u32 %r6, 0;
+    mov.u32 %r8, 0;
+MEET:
+    setp.ge.u32 %p1, %r8, %r3;
+    @%p1 bra END;
+    cvt.rn.f32.u32 %f1, %r8;
+)" WORK_OF_R7 R"(    add.u32 %r6, %r6, %r1;
+    add.u32 %r8, %r8, 1;
+    atom.add.release.gpu.global.u32 %r2, [%rd1], 1;
+WAIT:
+    ld.acquire.gpu.global.u32 %r4, [%rd1];
+    setp.lt.u32 %p3, %r4, %r6;
+    @%p3 bra WAIT;
+    bra MEET;
+END:
+    ret;
+}
+)";
+
+double microseconds_of(const embedded_kernel& kernel, int times) {
+    const device_bytes memory(512);
+    EXPECT_EQ(cudaMemset(memory.get(), 0, 512), error::success);
+    return predicted(&kernel, 64, 32, memory.get(), times, 400).on("h200").microseconds;
+}
+
+TEST(WaitPrediction, BlocksThatTakeWorkHaveNoOrderWithoutWaitsEither) {
+    const embedded_kernel take(take_ptx, "_Z4takePjii");
+    const double work = microseconds_of(take, 640) - microseconds_of(take, 0); // as above
+    EXPECT_GT(work, 25);
+    EXPECT_LT(work, 100);
+}
+
+// A piece of the work above with its atomic, a fence, and the way of what the last block has written.
+TEST(WaitPrediction, BarriersOfTheGridComeOneAfterTheOther) {
+    const embedded_kernel meet(meet_ptx, "_Z4meetPjii");
+    const embedded_kernel take(take_ptx, "_Z4takePjii");
+    const double work = (microseconds_of(take, 640) - microseconds_of(take, 0)) / 10;
+    const double none = microseconds_of(meet, 0);
+    for (const int barriers : {1, 4, 16}) {
+        const double each = (microseconds_of(meet, barriers) - none) / barriers;
+        EXPECT_GT(each, work) << barriers;
+        EXPECT_LT(each, work + 1) << barriers;
+    }
+}
+
 } // namespace
 } // namespace softgpu::runtime

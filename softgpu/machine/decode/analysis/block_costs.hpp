@@ -15,7 +15,8 @@ struct machine_cost {
     unsigned slots = 1; // machine instructions; 0: ptxas makes none of it
     // Of a product of matrices: 32 multiply-adds of 16-bit floats, or as many of another type as take as long.
     unsigned products = 0;
-    // A load that goes past L1 to see what others write, or a fence without a store before it: it takes as long as an atomic with a result.
+    // A load that goes past L1 to see what others write, or a fence without a store before it: it takes as long as an atomic
+    // with a result.
     bool sees_others = false;
     // Of slots, special functions and conversions among those of `what`; and how many of the others wait for each other.
     unsigned special = 0;

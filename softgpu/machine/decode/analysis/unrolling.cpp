@@ -48,8 +48,8 @@ bool counts(const ptx::function& f, const program::basic_block& b, std::uint32_t
     return writes == 1 && by_a_constant;
 }
 
-// Machine instructions of a loop's body up to which ptxas 13.0 unrolls it for sm_90. Whoever compares with a constant mostly says how
-// many rounds there are.
+// Machine instructions of a loop's body up to which ptxas 13.0 unrolls it for sm_90. Whoever compares with a constant
+// mostly says how many rounds there are.
 std::uint64_t most_unrolled(unsigned global_loads, unsigned shared_loads, bool is_known) {
     return is_known ? 72 : global_loads != 0 ? 48 : std::min(23 + 3 * shared_loads, 48u);
 }

@@ -24,8 +24,8 @@ std::uint64_t element_at(std::uint32_t coordinate, std::uint32_t extent, bool is
     return static_cast<std::uint64_t>(place > 0 ? std::min(place, last) : 0.0); // no number: the first
 }
 
-// As measured on an H200. Memory without an array, which tex1Dfetch reads: half a turn. Words of 16 bytes take two. Filters take a
-// turn for four words of 4 bytes, and twice as many between planes.
+// In halves of a turn, as measured on an H200. Memory without an array, which tex1Dfetch reads, takes half a turn. Elements of
+// 16 bytes take twice as many. Filters take a turn for each 4 bytes of an element, and twice as many between planes.
 unsigned turns_of(const texture_descriptor& t, geometry g, bool is_integer) {
     const unsigned words = std::max(t.element_bytes() / 4, 1u);
     if (t.linear) {
