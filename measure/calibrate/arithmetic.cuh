@@ -49,10 +49,22 @@ struct special_op {
         asm volatile("{.reg .f32 a; mov.b32 a, %0; ex2.approx.ftz.f32 a, a; mov.b32 %0, a;}" : "+r"(x));
     }
 };
-struct convert_op { // to an integer and back
-    static constexpr unsigned instructions = 2;
+struct convert_op { // the bits of the result are the next integer
+    static constexpr unsigned instructions = 1;
     static __device__ void once(std::uint32_t& x, std::uint32_t /*y*/) {
-        asm volatile("{.reg .f32 a; cvt.rn.f32.s32 a, %0; cvt.rzi.s32.f32 %0, a;}" : "+r"(x));
+        asm volatile("{.reg .f32 a; cvt.rn.f32.s32 a, %0; mov.b32 %0, a;}" : "+r"(x));
+    }
+};
+struct logic_op { // a comparison and a selection
+    static constexpr unsigned instructions = 2;
+    static __device__ void once(std::uint32_t& x, std::uint32_t y) {
+        asm volatile("{.reg .pred p; setp.lt.u32 p, %0, %1; selp.b32 %0, 3, %1, p;}" : "+r"(x) : "r"(y));
+    }
+};
+struct guard_op { // an addition that a comparison lets begin
+    static constexpr unsigned instructions = 1;
+    static __device__ void once(std::uint32_t& x, std::uint32_t y) {
+        asm volatile("{.reg .pred p; setp.lt.u32 p, %0, %1; @p add.u32 %0, %0, %1;}" : "+r"(x) : "r"(y));
     }
 };
 struct shuffle_op {
@@ -173,6 +185,25 @@ __global__ void __launch_bounds__(full_block) tensor(unsigned rounds, interval* 
 #else
     *products = 0;
 #endif
+}
+
+// A warp goes round a loop of `unrolled` products that wait for each other. When it ends is known long before.
+__global__ void loop(unsigned rounds, std::uint32_t y, interval* out, std::uint32_t* sink) {
+    std::uint32_t x = threadIdx.x;
+    const unsigned long long start = clock64();
+#pragma unroll 1
+    for (unsigned r = 0; r < rounds; ++r) {
+#pragma unroll
+        for (unsigned u = 0; u < unrolled; ++u) {
+            multiply_op::once(x, y);
+        }
+    }
+    const unsigned long long end = clock64();
+    if (x == 0x7654321) {
+        *sink = x;
+    }
+    out->first = start;
+    out->last = end;
 }
 
 // Barriers of the block, one after the other.

@@ -90,11 +90,21 @@ private:
         add("throughput_special", special.second);
         add("throughput_shuffle", shuffle.second);
         add("throughput_integer", unit<integer_op>().second);
-        add("throughput_multiply", unit<multiply_op>().second);
+        const auto multiply = unit<multiply_op>();
+        add("throughput_multiply", multiply.second);
         add("throughput_shift", unit<shift_op>().second);
+        add("throughput_logic", unit<logic_op>().second);
         add("throughput_half", unit<half_op>().second);
-        add("throughput_convert", unit<convert_op>().second);
-        add("throughput_vote", unit<vote_op>().second);
+        const auto convert = unit<convert_op>();
+        add("latency_convert", convert.first);
+        add("throughput_convert", convert.second);
+        const auto vote = unit<vote_op>();
+        add("latency_vote", vote.first * vote_op::instructions - fp32.first);
+        add("throughput_vote", vote.second);
+        add("latency_predicate", unit<guard_op>().first - fp32.first);
+        const double round =
+            cycles([&](interval* out) { loop<<<1, 32>>>(rounds_, 1, out, sink<std::uint32_t>()); }) / rounds_;
+        add("latency_control", round - unrolled * multiply.first);
         const double mixed =
             cycles([&](interval* out) { both_units<<<1, full_block>>>(rounds_, 1, out, sink<std::uint32_t>()); });
         add("issue", std::max(fp32.second / 32, 4.0 * rounds_ * unrolled * full_block / 32 / mixed));
@@ -122,9 +132,13 @@ private:
     void on_chip() {
         const unsigned loads = rounds_ * unrolled;
         auto* const to = sink<std::uint32_t>();
-        add("latency_shared", cycles([&](interval* out) { chase_shared<false><<<1, 32>>>(loads, out, to); }) / loads);
+        const auto shared = [&](unsigned apart) {
+            return cycles([&](interval* out) { chase_shared<false><<<1, 32>>>(loads, apart, out, to); }) / loads;
+        };
+        add("latency_shared", shared(1));
+        add("latency_turn", (shared(32) - shared(1)) / 31);
         add("latency_shared_atomic",
-            cycles([&](interval* out) { chase_shared<true><<<1, 1>>>(loads, out, to); }) / loads);
+            cycles([&](interval* out) { chase_shared<true><<<1, 1>>>(loads, 1, out, to); }) / loads);
         const double requests = double(loads) * full_block / 32;
         const double straight = cycles([&](interval* out) { shared_rate<<<1, full_block>>>(rounds_, 1, out, to); });
         const double conflicts = cycles([&](interval* out) { shared_rate<<<1, full_block>>>(rounds_, 32, out, to); });
@@ -184,6 +198,7 @@ private:
         add("latency_l1", chain_through<level::l1>(8 << 10, page, brief_ ? 64 : 4096));
         add("latency_l2", chain_through<level::past_l1>(l2_part, page, static_cast<unsigned>(l2_part / 128)));
         const double l2_hit = figures_["latency_l2"].value;
+        add("latency_atomic", chain_through<level::atomic>(l2_part, page, static_cast<unsigned>(l2_part / 128)));
         const double dram = chain_through<level::past_l1>(beyond, page, some);
         add("latency_dram", dram);
         add("latency_l2_lines",
@@ -220,6 +235,17 @@ private:
         add("l2_multiprocessor_requests", one_word_rate(1, read) / giga_hertz_);
         const double dram = read_rate(brief_ ? 1 << 18 : std::max<std::uint64_t>(16 * l2, 1 << 30), 1, all) / 1e9;
         add("dram_efficiency", dram / figures_["dram_bandwidth"].value);
+        const std::uint64_t far = brief_ ? 1 << 20 : std::uint64_t{4} << 30;
+        const unsigned few = 64;
+        add("dram_rows", one_word_rate(multiprocessors_, read, far, few));
+        add("dram_part_writes", one_word_rate(
+                                    multiprocessors_,
+                                    [&](std::uint32_t* at, unsigned lines, unsigned rounds, unsigned blocks) {
+                                        store_one_sector<<<blocks, full_block, 0, stream_.handle()>>>(at, lines,
+                                                                                                      rounds);
+                                    },
+                                    far, 8 * few) /
+                                    8);
         const unsigned words = brief_ ? 1 << 14 : 1 << 20;
         const device_memory at(words * 4);
         WARPFOLD_CUDA_CHECK(cudaMemset(at.data(), 0, at.bytes()));

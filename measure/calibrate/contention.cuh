@@ -32,6 +32,23 @@ __global__ void __launch_bounds__(full_block)
     atomicMax(&out->last, end);
 }
 
+// A chain of loads of constant memory, which holds zeros: a shift makes the next address.
+__global__ void chase_constant(unsigned loads, interval* out, std::uint32_t* sink) {
+    const auto base = static_cast<std::uint64_t>(__cvta_generic_to_constant(constant_words));
+    std::uint32_t at = 0;
+    const unsigned long long start = clock64();
+#pragma unroll 16
+    for (unsigned k = 0; k < loads; ++k) {
+        asm volatile("{.reg .u64 a; mul.wide.u32 a, %0, 4; add.u64 a, a, %1; ld.const.u32 %0, [a];}"
+                     : "+r"(at)
+                     : "l"(base));
+    }
+    const unsigned long long end = clock64();
+    out->first = start;
+    out->last = end;
+    *sink = at;
+}
+
 // match.any of warps whose lanes have so many different values. Nothing before compute capability 7.
 __global__ void __launch_bounds__(full_block)
     match_rate(unsigned rounds, unsigned values, interval* out, std::uint32_t* sink) {
@@ -131,6 +148,16 @@ __global__ void __launch_bounds__(full_block) store_one_word(std::uint32_t* word
 #pragma unroll 4
     for (unsigned r = 0; r < rounds; ++r) {
         asm volatile("st.global.u32 [%0], %1;" ::"l"(&words[word_of_a_line(r, lines)]), "r"(r) : "memory");
+    }
+}
+
+// Eight lanes store a sector of a line of their own.
+__global__ void __launch_bounds__(full_block) store_one_sector(std::uint32_t* words, unsigned lines, unsigned rounds) {
+    const unsigned threads = gridDim.x * blockDim.x;
+#pragma unroll 4
+    for (unsigned r = 0; r < rounds; ++r) {
+        const unsigned number = r * threads + blockIdx.x * blockDim.x + threadIdx.x;
+        words[std::size_t{number / 8 * 0x9E3779B1u % lines} * 32 + number % 8] = r;
     }
 }
 

@@ -28,6 +28,8 @@ protected:
         };
         const double same = constants(0);
         add("constant_words", 32 * loads / constants(1));
+        const double chain = cycles([&](interval* out) { chase_constant<<<1, 1>>>(rounds_ * unrolled, out, to); });
+        add("latency_constant", chain / (rounds_ * unrolled) - figures_["latency_arithmetic"].value);
         beside_["constant_same_word"] = loads / same;
         const unsigned rounds = 8 * rounds_;
         const auto matched = [&](unsigned values) {
@@ -122,14 +124,16 @@ protected:
         beside_["ns_work_then_last_atomics"] = (took(work, true) - nothing_done) * 1e9;
     }
 
-    // Lines a nanosecond of which `launch` reads or writes one word, within L2, with two blocks on each multiprocessor, or one on one.
+    // Lines a nanosecond of which `launch` reads or writes one word, within L2, with two blocks on each multiprocessor, or one on one;
+    // with more bytes and few rounds in DRAM.
     double one_word_rate(int multiprocessors,
-                         const std::function<void(std::uint32_t*, unsigned, unsigned, unsigned)>& launch) {
-        const device_memory words(1 << 23);
+                         const std::function<void(std::uint32_t*, unsigned, unsigned, unsigned)>& launch,
+                         std::uint64_t bytes = 1 << 23, unsigned rounds = 256) {
+        const device_memory words(bytes);
         WARPFOLD_CUDA_CHECK(cudaMemset(words.data(), 1, words.bytes()));
         const auto lines = static_cast<unsigned>(words.bytes() / 128);
         const auto blocks = static_cast<unsigned>(multiprocessors == 1 ? 1 : 2 * multiprocessors);
-        const unsigned rounds = brief_ ? 2 : 256;
+        rounds = brief_ ? 2 : rounds;
         const double took = seconds([&] { launch(static_cast<std::uint32_t*>(words.data()), lines, rounds, blocks); });
         return double(blocks) * full_block * rounds / took / 1e9;
     }

@@ -9,7 +9,7 @@
 
 namespace warpfold::measure::calibrate {
 
-enum class level : int { l1, past_l1 };
+enum class level : int { l1, past_l1, atomic };
 
 // Each lane follows a chain of words that are addresses in it, from where the last launch has stopped.
 template <level From>
@@ -20,6 +20,8 @@ __global__ void chase(unsigned loads, interval* out, std::uint64_t* place) {
         for (unsigned k = 0; k < loads; ++k) {
             if constexpr (From == level::l1) {
                 asm volatile("ld.global.ca.u64 %0, [%0];" : "+l"(at));
+            } else if constexpr (From == level::atomic) {
+                asm volatile("atom.global.add.u64 %0, [%0], 0;" : "+l"(at));
             } else {
                 asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at));
             }
@@ -33,12 +35,13 @@ __global__ void chase(unsigned loads, interval* out, std::uint64_t* place) {
     place[threadIdx.x] = at;
 }
 
-// The same in shared memory, by loads or by exchanges.
+// The same in shared memory, by loads or by exchanges; words of neighbours are so many words apart.
 template <bool Atomic>
-__global__ void chase_shared(unsigned loads, interval* out, std::uint32_t* sink) {
-    __shared__ std::uint32_t chain[32];
-    auto at = static_cast<std::uint32_t>(__cvta_generic_to_shared(&chain[threadIdx.x % 32]));
-    chain[threadIdx.x % 32] = at; // each word has its own address: the data do not change
+__global__ void chase_shared(unsigned loads, unsigned apart, interval* out, std::uint32_t* sink) {
+    __shared__ std::uint32_t chain[32 * 32];
+    std::uint32_t* const own = &chain[threadIdx.x * apart % (32 * 32)];
+    auto at = static_cast<std::uint32_t>(__cvta_generic_to_shared(own));
+    *own = at; // each word has its own address: the data do not change
     __syncthreads();
     const unsigned long long start = clock64();
     for (unsigned k = 0; k < loads; ++k) {

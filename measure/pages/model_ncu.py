@@ -25,8 +25,8 @@ LATENCY_BELOW = 0.6  # ncu calls a launch bound by latency where no part is busi
 MIB = 1 << 20
 # Of the model's bounds, in ncu's parts; those that are not here limit single places of the device, or nothing that works.
 PARTS = {"dram": "dram", "l2": "l2", "atomics": "l2", "l1": "l1", "shared": "l1", "lsu": "l1", "texture": "l1",
-         **dict.fromkeys(("issue", "integer", "multiply", "shift", "fp32", "fp64", "half", "special", "convert", "shuffle",
-                          "vote", "match", "tensor", "constant"), "sm")}
+         **dict.fromkeys(("issue", "integer", "multiply", "shift", "logic", "fp32", "fp64", "half", "special", "convert",
+                          "shuffle", "vote", "match", "tensor", "constant"), "sm")}
 
 
 def predicted(warpfold, run, card, seconds):

@@ -10,14 +10,15 @@ namespace softgpu::observe {
 
 // The names are those of a card's file, "throughput" and "latency".
 enum class instruction_class : std::uint8_t {
-    integer,  // additions, logic, comparisons, selections, moves
+    integer,  // additions, moves
     multiply, // integer products
     shift,    // shifts and fields of bits
+    logic,    // logic, comparisons, selections, extremes
     fp32,
     fp64,
     half,
-    special, // reciprocals, roots, sines, logarithms
-    convert,
+    special, // reciprocals, roots, sines, logarithms, counts of bits, slow conversions
+    convert, // between 32 bits and 16
     shuffle,
     vote,
     tensor,  // products of matrices
@@ -51,6 +52,11 @@ struct by_class {
 // Machine instructions that the PTX instructions of a launch stand for, counted once a warp.
 using instruction_mix = by_class<std::uint64_t>;
 // Cycles from an instruction's issue until its result can be used.
-using latency_table = by_class<double>;
+struct latency_table : by_class<double> {
+    by_class<double> busy; // cycles that an instruction keeps its unit, of one scheduler
+    double guard = 0;      // more, until a predicate lets an instruction begin
+    double turn = 0;       // more of each turn of shared memory behind a load's first
+    double past_l1 = 0;    // of a load that looks for what others write
+};
 
 } // namespace softgpu::observe

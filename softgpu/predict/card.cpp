@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/predict/card.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <initializer_list>
@@ -106,22 +107,29 @@ observe::latency_table latencies_of(const card& c, double global_load) {
     t.of.fill(c.latency_arithmetic);
     t[instruction_class::fp64] = c.latency_fp64;
     t[instruction_class::special] = c.latency_special;
-    t[instruction_class::convert] = c.latency_special;
+    t[instruction_class::convert] = c.latency_convert;
     t[instruction_class::shuffle] = c.latency_shuffle;
-    t[instruction_class::vote] = c.latency_shuffle;
+    t[instruction_class::vote] = c.latency_vote;
     t[instruction_class::tensor] = c.latency_tensor;
     t[instruction_class::control] = c.latency_control;
     t[instruction_class::fence] = c.latency_fence;
     t[instruction_class::barrier] = c.latency_barrier;
     t[instruction_class::global_load] = global_load;
     t[instruction_class::global_store] = 1;
-    t[instruction_class::global_atomic] = c.latency_l2;
+    t[instruction_class::global_atomic] = c.latency_atomic;
     t[instruction_class::shared_load] = c.latency_shared;
     t[instruction_class::shared_store] = 1;
     t[instruction_class::shared_atomic] = c.latency_shared_atomic;
     t[instruction_class::local] = c.latency_l1;
-    t[instruction_class::constant] = c.latency_arithmetic;
+    t[instruction_class::constant] = c.latency_constant;
     t[instruction_class::texture] = global_load + c.latency_texture - c.latency_l1;
+    t.guard = std::max(c.latency_predicate - c.latency_arithmetic, 0.0);
+    t.turn = c.latency_turn;
+    t.past_l1 = c.latency_l2;
+    const auto throughput = throughputs_of(c);
+    for (std::size_t k = 0; k < t.busy.of.size(); ++k) {
+        t.busy.of[k] = throughput.of[k] > 0 ? 32 * std::max(c.register_partitions, 1.0) / throughput.of[k] : 0;
+    }
     return t;
 }
 
@@ -130,6 +138,7 @@ observe::by_class<double> throughputs_of(const card& c) {
     t[instruction_class::integer] = c.throughput_integer;
     t[instruction_class::multiply] = c.throughput_multiply;
     t[instruction_class::shift] = c.throughput_shift;
+    t[instruction_class::logic] = c.throughput_logic;
     t[instruction_class::fp32] = c.throughput_fp32;
     t[instruction_class::fp64] = c.throughput_fp64;
     t[instruction_class::half] = c.throughput_half;

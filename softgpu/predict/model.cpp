@@ -22,7 +22,7 @@ constexpr double register_granularity = 256; // of a warp, or of a block
 double real(std::uint64_t n) { return static_cast<double>(n); }
 double share(std::uint64_t part, std::uint64_t whole) { return whole == 0 ? 0 : real(part) / real(whole); }
 
-constexpr const char* class_names[] = {"integer", "multiply", "shift",   "fp32",    "fp64",
+constexpr const char* class_names[] = {"integer", "multiply", "shift",   "logic",   "fp32", "fp64",
                                        "half",    "special",  "convert", "shuffle", "vote"};
 
 bool has_short_addresses(const card& c) { return c.address_bits <= 32; }
@@ -68,7 +68,8 @@ public:
         const double apart = std::max(share(t.load_lines_apart, t.load_requests_missed), 1.0);
         const double doublings = std::log2(apart) / std::log2(lanes);
         hit_l2_ = std::pow(hit_l2_, apart);
-        load_ = hit_l1_ * c.latency_l1 +
+        const double turns = w.shared ? 1 : share(w.met.load_turns, w.total.global_load_requests) / line_sectors;
+        load_ = hit_l1_ * (c.latency_l1 + std::max(turns - 1, 0.0) * c.latency_turn) +
                 (1 - hit_l1_) * (hit_l2_ * (c.latency_l2 + doublings * c.latency_l2_lines) +
                                  (1 - hit_l2_) * (c.latency_dram + doublings * c.latency_dram_lines));
         add_multiprocessor();
@@ -116,6 +117,13 @@ private:
     // Supposed: it is as far away as L2.
     [[nodiscard]] double between_blocks() const { return c_.l2_bytes > 0 ? c_.latency_l2 : 0; }
 
+    // Of lanes at one word of shared memory each has a round of an atomic's loop; the chain has that of one.
+    [[nodiscard]] double loops() const {
+        constexpr double round = 3.65; // times an atomic of the hardware
+        const double warps = real(std::max<std::uint64_t>(w_.shape.blocks, 1)) * warps_of(w_.shape);
+        return real(w_.met.loop_turns) / warps * round * c_.latency_shared_atomic;
+    }
+
     // How often the chain waits for a load that L1 does not have; at least once.
     [[nodiscard]] double load_rounds() const {
         const double waits = (w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
@@ -135,6 +143,22 @@ private:
         return c_.l2_bytes > 0 ? stores() * share_ * c_.l2_store_bandwidth / c_.l2_store_multiprocessor : 0;
     }
 
+    // Nanoseconds of DRAM's, which moves `rate` bytes a nanosecond. Reads in other rows, and lines of which a part is written, take
+    // as long as more bytes.
+    [[nodiscard]] double dram(double rate) const {
+        const auto moved = [&](std::uint64_t sectors) { return real(sectors) * sector_bytes / rate; };
+        return std::max(moved(t_.dram_reads), real(t_.dram_rows) / c_.dram_rows) +
+               moved(t_.dram_writes - t_.dram_part_sectors) +
+               std::max(moved(t_.dram_part_sectors), real(t_.dram_part_lines) / c_.dram_part_writes);
+    }
+
+    // The part of a multiprocessor's schedulers that have something to do while the one with most warps has.
+    [[nodiscard]] double schedulers() const {
+        const double all = std::max(c_.register_partitions, 1.0);
+        const double warps = std::min(own_blocks_, real(resident_)) * warps_of(w_.shape);
+        return warps / (all * std::ceil(warps / all));
+    }
+
     void add_multiprocessor() {
         const observe::counters& n = w_.total;
         // 64-bit integers are addresses, mostly.
@@ -145,13 +169,20 @@ private:
         }
         // A wavefront after the first is issued again.
         issued += w_.shared ? w_.shared->reissued : real(n.shared_load_bank_conflicts + n.shared_store_bank_conflicts);
-        add("issue", issued * share_ / c_.issue);
+        const double part = schedulers();
+        add("issue", issued * share_ / c_.issue / part);
         const auto throughput = throughputs_of(c_);
         for (std::size_t k = 0; k < std::size(class_names); ++k) {
-            const double instructions =
-                real(w_.mix.of[k]) + (k == static_cast<std::size_t>(instruction_class::integer) ? upper : 0);
-            add(class_names[k], instructions * lanes * share_ / throughput.of[k]);
+            double instructions = real(w_.mix.of[k]);
+            // The unit of logic shifts as well. Additions go there or to the one of products.
+            if (k == static_cast<std::size_t>(instruction_class::logic)) {
+                instructions += real(w_.mix[instruction_class::shift]);
+            } else if (k == static_cast<std::size_t>(instruction_class::integer)) {
+                instructions += real(w_.mix[instruction_class::logic] + w_.mix[instruction_class::shift]) + upper;
+            }
+            add(class_names[k], instructions * lanes * share_ / throughput.of[k] / part);
         }
+        const std::ptrdiff_t of_schedulers = std::ssize(bounds_);
         add("tensor", real(w_.mix[instruction_class::tensor_products]) * lanes * share_ / c_.throughput_tensor);
         double requests = 0;
         for (const instruction_class k :
@@ -167,9 +198,10 @@ private:
             n.shared_atomic_wavefronts - std::min(n.shared_atomic_wavefronts, m.shared_counters);
         const std::uint64_t wavefronts =
             w_.shared ? w_.shared->wavefronts : n.shared_load_wavefronts + n.shared_store_wavefronts;
-        add("shared", (real(wavefronts) / c_.shared_wavefronts + real(turns) / c_.shared_atomics_one_word +
-                       real(m.shared_counts) * lanes / c_.shared_counts_one_word) *
-                          share_);
+        const double shared = (real(wavefronts) + real(m.loop_wavefronts) / 2) / c_.shared_wavefronts +
+                              real(turns) / c_.shared_atomics_one_word +
+                              real(m.shared_counts) * lanes / c_.shared_counts_one_word;
+        add("shared", shared * share_);
         add("constant", real(m.constant_words) * share_ / c_.constant_words);
         add("match",
             (real(m.matches) * lanes / c_.throughput_match + real(m.match_values - m.matches) / c_.match_values) *
@@ -181,22 +213,30 @@ private:
         const double sectors =
             std::max(real(loaded + n.global_store_sectors + n.local_load_sectors + n.local_store_sectors),
                      own_store_cycles() * c_.l1_sectors / share_);
-        add("l1", sectors * share_ / c_.l1_sectors);
+        // Shared memory lies in the same banks.
+        const double l1 = sectors / c_.l1_sectors + (c_.l1_bytes > 0 && !w_.shared ? shared : 0);
+        add("l1", l1 * share_);
         const auto slowest =
             std::max_element(bounds_.begin(), bounds_.end(),
                              [](const bound_time& a, const bound_time& b) { return a.nanoseconds < b.nanoseconds; });
-        own_busy_ = slowest == bounds_.end() ? 0 : slowest->nanoseconds * c_.clock / own_blocks_;
+        // Warps of other schedulers are in nobody's way.
+        const bool is_of_scheduler = slowest != bounds_.end() && slowest - bounds_.begin() < of_schedulers;
+        own_busy_ =
+            slowest == bounds_.end() ? 0 : slowest->nanoseconds * c_.clock / own_blocks_ * (is_of_scheduler ? part : 1);
+        own_least_ = slowest == bounds_.end() ? 0 : slowest->nanoseconds * c_.clock;
         // The chain has a cycle of each instruction, and not the turns after the first one of a request.
         double in_chain = 1;
         if (slowest != bounds_.end() && slowest->name == "shared") {
             in_chain = real(n.shared_load_requests + n.shared_store_requests + n.shared_atomic_requests) /
                        real(wavefronts + n.shared_atomic_wavefronts);
         } else if (slowest != bounds_.end() && slowest->name == "l1") {
-            in_chain = line_sectors * real(n.global_load_requests + n.global_store_requests) / sectors;
+            in_chain = real(n.global_load_requests + n.global_store_requests + n.shared_load_requests +
+                            n.shared_store_requests + n.shared_atomic_requests) /
+                       l1;
         }
         own_in_chain_ = own_busy_ / warps_of(w_.shape) * std::min(in_chain, 1.0);
         // The chain, as far as loads wait for L1, L2 and DRAM; once for each wave of blocks.
-        path_ = between(w_.path_near, w_.path_far);
+        path_ = between(w_.path_near, w_.path_far) + loops();
         const double waves = std::ceil(own_blocks_ / real(resident_));
         add("latency", path_ * waves + between_blocks() * (waves - 1));
     }
@@ -248,13 +288,14 @@ private:
         const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;
         const double hidden = between(w_.last_path_near, w_.last_path_far);
         own_cycles_ += std::max(started, t_.last_slice_cycles * real(last) / own_blocks_ - hidden);
+        // No block ends before its own chain does, and no scheduler before its warps.
+        own_cycles_ = std::max({own_cycles_, between(w_.longest_near, w_.longest_far), own_least_});
         if (own > resident_) { // the chain of the block that starts last
             own_cycles_ = std::max(own_cycles_, real(w_.shape.blocks) / c_.block_starts + path_);
         }
     }
 
     void add_device() {
-        const double dram = real(t_.dram_reads + t_.dram_writes) * sector_bytes;
         const double loads = std::max(real(t_.l2_reads) * sector_bytes / c_.l2_bandwidth,
                                       real(t_.l2_requests - t_.l2_store_requests) / c_.l2_requests);
         // What comes from DRAM is written into L2 first. A benchmark that reads at DRAM's rate has that in it; so it cannot take
@@ -263,7 +304,7 @@ private:
         const double fill = std::clamp(1 / dram_rate - 1 / c_.l2_bandwidth, 0.0, 1 / c_.l2_bandwidth);
         const double served = loads + stores() + real(t_.dram_reads) * sector_bytes * fill;
         l2_cycles_ = c_.l2_bytes > 0 ? served * c_.clock : 0;
-        dram_cycles_ = dram / dram_rate * c_.clock;
+        dram_cycles_ = dram(dram_rate) * c_.clock;
         const std::size_t first = bounds_.size();
         add("l2", l2_cycles_);
         add("dram", dram_cycles_);
@@ -284,6 +325,7 @@ private:
     double share_ = 1;        // of all work that it has
     double own_cycles_ = 0;   // that it takes
     double own_busy_ = 0;     // cycles of its slowest part that a block needs
+    double own_least_ = 0;    // cycles of its slowest part
     double own_in_chain_ = 0; // of one warp's part of these, what the chain has as well
     double path_ = 0;         // chain of a block
     double l2_cycles_ = 0;

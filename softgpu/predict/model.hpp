@@ -32,6 +32,8 @@ struct meetings {
     std::uint64_t match_values = 0;
     std::uint64_t shared_counts = 0;
     std::uint64_t shared_counters = 0;
+    std::uint64_t loop_turns = 0;
+    std::uint64_t loop_wavefronts = 0; // halves
     std::uint64_t load_turns = 0;
     std::uint64_t texture_turns = 0;
 
@@ -41,6 +43,8 @@ struct meetings {
         match_values += more.match_values;
         shared_counts += more.shared_counts;
         shared_counters += more.shared_counters;
+        loop_turns += more.loop_turns;
+        loop_wavefronts += more.loop_wavefronts;
         load_turns += more.load_turns;
         texture_turns += more.texture_turns;
         return *this;
@@ -63,6 +67,9 @@ struct launch_work {
     // that ends last, where blocks begin one after another and wait for each other.
     double end_near = 0;
     double end_far = 0;
+    // Likewise of the block that takes longest, from its own begin.
+    double longest_near = 0;
+    double longest_far = 0;
     traffic warm;
     traffic cold;
     meetings met;

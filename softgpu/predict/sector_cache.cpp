@@ -73,6 +73,10 @@ template <sector_cache::sectors_of_line sector_cache::entry::*Of>
 inline void sector_cache::clean(set& s, stored_lines& stored, std::size_t way, outcome& o) noexcept {
     sectors_of_line& here = s.entries[way].*Of;
     o.written += sectors_in(here.dirty);
+    if (here.dirty != 0 && here.dirty != 15) {
+        o.in_parts += sectors_in(here.dirty);
+        ++o.part_lines;
+    }
     o.filled += sectors_in(here.partial);
     here.dirty = 0;
     here.partial = 0;

@@ -36,6 +36,8 @@ public:
         unsigned fetched = 0;       // likewise: those that missed, and of a read those fetched with them
         unsigned written = 0;       // sectors that were stored to and are written back, as a count
         unsigned filled = 0;        // of these, sectors of which a part was stored to: the rest is read first
+        unsigned in_parts = 0;      // of these, sectors of lines that are not written back whole
+        unsigned part_lines = 0;    // such lines
         unsigned changed = 0;       // of a read, as a mask: sectors that were stored to since they were last read
         order after = order::later; // of a read, what was fetched for another one
     };

@@ -29,6 +29,7 @@ void device_l2::begin() {
     cache_.begin();
     of_warm_ = {};
     of_cold_ = {};
+    open_in_cold_ = {};
     std::fill(slice_cycles_.begin(), slice_cycles_.end(), 0.0);
     std::fill(last_slice_cycles_.begin(), last_slice_cycles_.end(), 0.0);
 }
@@ -68,9 +69,23 @@ inline void device_l2::count_read(const sector_cache::outcome& o, const l2_acces
 }
 
 inline void device_l2::count(const sector_cache::outcome& o, const sector_cache::outcome* home, const l2_access& a,
-                             traffic& to) {
-    to.dram_writes += o.written;
-    to.dram_reads += o.filled;
+                             open_rows& open, traffic& to) const {
+    const auto write_back = [&](const sector_cache::outcome& from) {
+        to.dram_writes += from.written;
+        to.dram_reads += from.filled;
+        to.dram_rows += from.filled != 0 ? 1 : 0;
+        to.dram_part_sectors += from.in_parts;
+        to.dram_part_lines += from.part_lines;
+    };
+    const auto read = [&](unsigned fetched) {
+        if (fetched != 0) {
+            to.dram_reads += sectors_in(fetched);
+            const std::uint64_t row = (a.line >> slice_shift_) + 1;
+            std::uint64_t& last = open.rows[(row * 0x9E3779B97F4A7C15ull >> 32) % open_rows::places];
+            to.dram_rows += std::exchange(last, row) != row ? 1 : 0;
+        }
+    };
+    write_back(o);
     ++to.l2_requests;
     if (a.how == touch::store) {
         to.l2_writes += sectors_in(a.sectors);
@@ -81,12 +96,11 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
         count_read(o, a, to);
     }
     if (home == nullptr) {
-        to.dram_reads += sectors_in(o.fetched);
+        read(o.fetched);
         return;
     }
-    to.dram_writes += home->written;
-    to.dram_reads += home->filled;
-    to.dram_reads += sectors_in(o.fetched & home->fetched);
+    write_back(*home);
+    read(o.fetched & home->fetched);
     if (a.how != touch::prefetch) {
         to.l2_far_hits += sectors_in(a.sectors & o.fetched & home->hits);
         to.l2_far_late += sectors_in(a.sectors & o.fetched & home->late);
@@ -121,8 +135,8 @@ void device_l2::take(const std::vector<l2_access>& accesses) {
             continue;
         }
         const looked_up l = look_up(a);
-        count(l.own.kept, l.is_far ? &l.home.kept : nullptr, a, of_warm_);
-        count(l.own.fresh, l.is_far ? &l.home.fresh : nullptr, a, of_cold_);
+        count(l.own.kept, l.is_far ? &l.home.kept : nullptr, a, open_in_warm_, of_warm_);
+        count(l.own.fresh, l.is_far ? &l.home.fresh : nullptr, a, open_in_cold_, of_cold_);
         count_slice(a, l.own.kept.changed | l.home.kept.changed);
         of_warm_.atomic_passes += a.how == touch::atomic ? a.passes : 0;
     }

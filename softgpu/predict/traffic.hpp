@@ -43,6 +43,9 @@ struct traffic {
     std::uint64_t l2_requests = 0; // lines, or parts of them, that one instruction of a warp asks for
     std::uint64_t dram_reads = 0;
     std::uint64_t dram_writes = 0;
+    std::uint64_t dram_rows = 0;         // that dram_reads open
+    std::uint64_t dram_part_sectors = 0; // of dram_writes, those of lines that are not written whole
+    std::uint64_t dram_part_lines = 0;   // such lines
     std::uint64_t l2_store_requests = 0; // of l2_requests, stores
     std::uint64_t atomic_passes = 0;     // the most lanes at one address of a sector, over all sectors and requests
     double slice_cycles = 0;             // of the slice of L2 that has most to do
@@ -115,9 +118,14 @@ private:
     // A load of a line whose home is not in the multiprocessor's part.
     [[nodiscard]] bool is_far(const l2_access& a) const;
     [[nodiscard]] looked_up look_up(const l2_access& a);
+    // Of what reads fetch from DRAM: the rows that were read last, which stay open.
+    struct open_rows {
+        static constexpr std::size_t places = 16;
+        std::array<std::uint64_t, places> rows{}; // 1 more than the number
+    };
     static void count_read(const sector_cache::outcome& own, const l2_access& a, traffic& to);
-    static void count(const sector_cache::outcome& own, const sector_cache::outcome* home, const l2_access& a,
-                      traffic& to);
+    void count(const sector_cache::outcome& own, const sector_cache::outcome* home, const l2_access& a, open_rows& open,
+               traffic& to) const;
     void count_slice(const l2_access& a, unsigned changed);
 
     std::mutex mutex_;
@@ -126,6 +134,8 @@ private:
     unsigned partitions_;
     traffic of_warm_;
     traffic of_cold_;
+    open_rows open_in_warm_;
+    open_rows open_in_cold_;
     l2_slices slices_;
     int slice_shift_;                  // of a line's number
     std::vector<double> slice_cycles_; // by slice_of()

@@ -96,6 +96,47 @@ TEST(Model, DramTakesItsBytesAndWarmOnesCostNothing) {
     EXPECT_DOUBLE_EQ(p.cold_bounds[0].nanoseconds, 64'000);
 }
 
+// Reads of few bytes of many rows take as long as the rows do, lines of which a part is written as long as those.
+TEST(Model, DramOpensRowsAndWritesLines) {
+    launch_work w = some_blocks(10);
+    w.warm = {.dram_reads = 2000, .dram_writes = 500};
+    card c = round_card();
+    const double bytes = 2500 * 32 / 50.;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "dram"), bytes);
+    w.warm.dram_rows = 1000;
+    c.dram_rows = 0.5;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "dram"), 2000 + 500 * 32 / 50.);
+    w.warm.dram_part_lines = 200;
+    w.warm.dram_part_sectors = 300;
+    c.dram_part_writes = 0.1;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "dram"), 2000 + 200 * 32 / 50. + 2000);
+    c.dram_rows = c.dram_part_writes = 1000;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "dram"), bytes);
+}
+
+// Shared memory lies in L1's banks.
+TEST(Model, L1AndSharedMemoryTakeTurns) {
+    launch_work w = some_blocks(10);
+    w.met.load_turns = 40'000; // quarters
+    card c = round_card();
+    c.l1_sectors = 4;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "l1"), 1000);
+    w.total.shared_load_wavefronts = 5'000;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "l1"), 1500);
+}
+
+// Lanes at one word of shared memory have a round each of an atomic that is a loop.
+TEST(Model, LoopsOfExchangesTakeRounds) {
+    launch_work w = some_blocks(10);
+    w.shape.threads = 32;
+    w.met.loop_turns = 100; // ten of each block's warp
+    w.met.loop_wavefronts = 2'000;
+    card c = round_card();
+    c.latency_shared_atomic = 20;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "latency"), 10 * 3.65 * 20);
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "shared"), 100);
+}
+
 // What comes from DRAM is written into L2 before L2 gives it. The two together take no longer than a benchmark that reads at DRAM's
 // rate. What is written back takes DRAM alone.
 TEST(Model, L2FillsNoSlowerThanDramReads) {

@@ -56,6 +56,7 @@ TEST(Model, BlocksQueueForTheMultiprocessor) {
     w.path_far = 1500;
     w.mix[instruction_class::fp32] = 20'000;
     card c = round_card();
+    c.register_partitions = 1; // one scheduler
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 500 * (1 + 500. / 1500), 1e-9);
     c.blocks = 1; // one after the other
     EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1500 + 300 + 1500, 1e-9);
@@ -106,9 +107,30 @@ TEST(Model, WarpsWithoutABarrierQueueByThemselves) {
     w.shape.threads = 64;
     w.path_near = w.path_far = 1500;
     w.mix[instruction_class::fp32] = 20'000;
-    EXPECT_NEAR(predict(round_card(), w).nanoseconds, 1000 + 1000 + 500 * (1 + 500. / 1500), 1e-9);
+    card c = round_card();
+    c.register_partitions = 1; // one scheduler
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 500 * (1 + 500. / 1500), 1e-9);
     w.total.barriers = 1;
-    EXPECT_NEAR(predict(round_card(), w).nanoseconds, 1000 + 1000 + 1000, 1e-9);
+    EXPECT_NEAR(predict(c, w).nanoseconds, 1000 + 1000 + 1000, 1e-9);
+}
+
+// A block of five warps on a multiprocessor of four schedulers: one has two of them.
+TEST(Model, ASchedulerHasTheUnitsOfItsWarpsOnly) {
+    launch_work w = some_blocks(10);
+    w.shape.threads = 5 * 32;
+    w.mix[instruction_class::fp32] = 20'000; // 2,000 of a block, a cycle each two of them
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "fp32"), 1000 * 8 / 5.);
+    EXPECT_DOUBLE_EQ(predict(round_card(), w).nanoseconds, 1000 + 1000 * 8 / 5.);
+    w.shape.threads = 8 * 32;
+    EXPECT_DOUBLE_EQ(of(predict(round_card(), w), "fp32"), 1000);
+}
+
+// A thousand blocks have little to do, one has much: the launch ends when it does.
+TEST(Model, TheLongestBlockEndsBeforeTheLaunchDoes) {
+    launch_work w = some_blocks(1000);
+    w.path_near = w.path_far = 10;
+    w.longest_near = w.longest_far = 100'000;
+    EXPECT_DOUBLE_EQ(predict(round_card(), w).nanoseconds, 1000 + 100'000);
 }
 
 // Of 20 blocks 20 or ten fit: the last of them starts 200 or 100 cycles after the first.

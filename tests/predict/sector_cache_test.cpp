@@ -117,8 +117,11 @@ TEST(SectorCache, FewLinesOfASetWaitToBeWrittenBack) {
     for (std::uint64_t line = 0; line < 10; ++line) {
         written += cache.write(line, 0b0011).kept.written;
     }
-    EXPECT_EQ(written, 6u);                             // of lines 0, 1 and 2
-    EXPECT_EQ(cache.write(2, 0b1111).kept.written, 2u); // line 3
+    EXPECT_EQ(written, 6u); // of lines 0, 1 and 2
+    const auto o = cache.write(2, 0b1111).kept;
+    EXPECT_EQ(o.written, 2u); // line 3
+    EXPECT_EQ(o.in_parts, 2u);
+    EXPECT_EQ(o.part_lines, 1u);
     EXPECT_EQ(cache.read(0, 0b0011).kept.hits, 0b0011u);
 }
 

@@ -241,6 +241,27 @@ TEST(Traffic, ASectorThatComesWithAnotherWarpsIsLate) {
     EXPECT_EQ(l2.cold().dram_reads, 4u);
 }
 
+// Lines side by side lie in one row. A warp that comes back to rows behind many others opens them again.
+TEST(Traffic, ReadsOpenRows) {
+    device_l2 l2(1 << 20, 64);
+    l2.begin();
+    block_l1 l1(l2, load_cache(0));
+    for (std::uint64_t line = 0; line < 64; ++line) {
+        l1.touched(access(0, line, 0b1111, 0, touch::load));
+    }
+    static_cast<void>(l1.ended());
+    EXPECT_EQ(l2.cold().dram_rows, 16u); // of four lines
+    block_l1 apart(l2, load_cache(0));
+    for (const unsigned sectors : {0b0001u, 0b0100u}) { // one half of the lines after the other
+        for (std::uint64_t line = 1000; line < 1000 + 256 * 64; line += 64) {
+            apart.touched(access(0, line, sectors, 0, touch::load));
+        }
+    }
+    static_cast<void>(apart.ended());
+    EXPECT_EQ(l2.cold().dram_reads, 256u + 2 * 512u);
+    EXPECT_EQ(l2.cold().dram_rows, 16u + 2 * 256u);
+}
+
 // A prefetch is no read. It brings a sector and its neighbour, for which the next one that asks waits.
 TEST(Traffic, APrefetchedSectorIsThereAndLate) {
     for (const unsigned partitions : {1u, 2u}) {

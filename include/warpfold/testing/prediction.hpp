@@ -20,6 +20,7 @@ enum class bound {
     integer,
     multiply,
     shift,
+    logic,
     fp32,
     fp64,
     half,
@@ -47,10 +48,10 @@ enum class bound {
 namespace detail {
 
 // In the order of the enumeration.
-inline constexpr const char* bound_names[] = {"launch", "issue",    "integer", "multiply", "shift", "fp32",    "fp64",
-                                              "half",   "special",  "convert", "shuffle",  "vote",  "tensor",  "lsu",
-                                              "shared", "constant", "match",   "texture",  "l1",    "latency", "l2",
-                                              "slice",  "dram",     "atomics", "link",     "blocks"};
+inline constexpr const char* bound_names[] = {"launch", "issue",  "integer",  "multiply", "shift",   "logic", "fp32",
+                                              "fp64",   "half",   "special",  "convert",  "shuffle", "vote",  "tensor",
+                                              "lsu",    "shared", "constant", "match",    "texture", "l1",    "latency",
+                                              "l2",     "slice",  "dram",     "atomics",  "link",    "blocks"};
 inline constexpr std::size_t bound_count = sizeof bound_names / sizeof bound_names[0];
 static_assert(bound_count == static_cast<std::size_t>(bound::other));
 

@@ -68,6 +68,7 @@ struct launch_prediction::sums {
     std::vector<double> cycles;                // by table, over all blocks
     std::vector<double> last_cycles;           // of these, behind the last barrier
     std::vector<double> ends;                  // by table: of the block that ends last, from the first one's begin
+    std::vector<double> longest;               // by table: of the block that takes longest
     std::uint64_t blocks = 0;
     std::deque<predict::l1_places> l1_of; // by card
     std::vector<std::uint64_t> places;    // by card: blocks on the device at once
@@ -160,6 +161,8 @@ public:
             break;
         case machine::meeting::shared_counts: met_.shared_counts += times; break;
         case machine::meeting::shared_counters: met_.shared_counters += times; break;
+        case machine::meeting::loop_turns: met_.loop_turns += times; break;
+        case machine::meeting::loop_wavefronts: met_.loop_wavefronts += times; break;
         case machine::meeting::load_turns: met_.load_turns += times; break;
         case machine::meeting::texture_turns: met_.texture_turns += times; break;
         }
@@ -188,6 +191,7 @@ public:
             to_.cycles[t] += cycles[t];
             to_.last_cycles[t] += last[t];
             to_.ends[t] = std::max(to_.ends[t], clocks_[t].begins + cycles[t]);
+            to_.longest[t] = std::max(to_.longest[t], cycles[t]);
         }
         to_.met += met_;
         to_.polls.add(polls);
@@ -264,6 +268,7 @@ launch_prediction::launch_prediction(const predict::launch_shape& shape, std::ve
     sums_->cycles.resize(all.tables.size());
     sums_->last_cycles.resize(all.tables.size());
     sums_->ends.resize(all.tables.size());
+    sums_->longest.resize(all.tables.size());
     for (const auto& c : all.cards) {
         if (is_alone()) {
             c->l2.begin();
@@ -300,6 +305,8 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
                                   .last_path_far = sums_->last_cycles[2 * k + 1] / blocks,
                                   .end_near = words().take_turns() ? 0 : sums_->ends[2 * k],
                                   .end_far = words().take_turns() ? 0 : sums_->ends[2 * k + 1],
+                                  .longest_near = words().take_turns() ? 0 : sums_->longest[2 * k],
+                                  .longest_far = words().take_turns() ? 0 : sums_->longest[2 * k + 1],
                                   .warm = cards[k]->l2.warm(),
                                   .cold = cards[k]->l2.cold(),
                                   .met = sums_->met,

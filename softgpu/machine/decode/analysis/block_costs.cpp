@@ -15,11 +15,6 @@ using observe::instruction_class;
 using ptx::opcode;
 using ptx::suffix;
 
-// The CUDA C++ Programming Guide, "Arithmetic Instructions": an integer division takes up to 20 instructions. It converts to
-// float, takes a reciprocal, converts back, and refines.
-constexpr unsigned integer_division = 20;
-constexpr unsigned integer_division_steps = 10;
-
 bool is_64(suffix t) { return t == suffix::s64 || t == suffix::u64 || t == suffix::b64; }
 
 instruction_class arithmetic_class(suffix t) {
@@ -34,7 +29,8 @@ instruction_class arithmetic_class(suffix t) {
     }
 }
 
-// Instructions that ptxas 13.0 makes of one for sm_90, on the way that most numbers take.
+// Instructions that ptxas 13.0 makes of one for sm_90, on the way that most numbers take. `special`: how many of them are special
+// functions; `steps`: how long the others hold up the result, in latencies of `unit`, as measured on an H200.
 machine_cost of_several(instruction_class unit, unsigned slots, unsigned special, unsigned steps) {
     machine_cost c{unit, slots};
     c.special = special;
@@ -42,51 +38,109 @@ machine_cost of_several(instruction_class unit, unsigned slots, unsigned special
     return c;
 }
 
+machine_cost cost_of_product(const ptx::instruction& i, instruction_class unit) {
+    if (unit != instruction_class::integer) {
+        return {unit, 1};
+    }
+    if (is_64(i.type())) {
+        return i.has(suffix::hi) ? of_several(instruction_class::multiply, 8, 0, 8)
+                                 : of_several(instruction_class::multiply, 4, 0, 4);
+    }
+    // The upper half takes twice as long.
+    return i.has(suffix::hi)     ? of_several(instruction_class::multiply, 2, 0, 2)
+           : i.has(suffix::wide) ? of_several(instruction_class::multiply, 1, 0, 2)
+                                 : machine_cost{instruction_class::multiply, 1};
+}
+
+// An integer division: a reciprocal of the divisor, and what the dividend needs. Of several by one divisor the first has the
+// reciprocal.
+machine_cost cost_of_division(const ptx::instruction& i, bool has_reciprocal) {
+    const suffix t = i.type();
+    if (is_64(t)) {
+        return t == suffix::s64 ? of_several(instruction_class::multiply, 78, 3, 78)
+                                : of_several(instruction_class::multiply, 70, 3, 73);
+    }
+    const bool is_signed = t == suffix::s32 || t == suffix::s16;
+    const unsigned of_dividend = (i.op == opcode::div ? 9u : 8u) + (is_signed ? 5 : 0);
+    return has_reciprocal ? of_several(instruction_class::integer, of_dividend, 0, is_signed ? 17 : 14)
+                          : of_several(instruction_class::integer, of_dividend + 9, 3, is_signed ? 20 : 17);
+}
+
 machine_cost cost_of_arithmetic(const ptx::instruction& i) {
     const suffix t = i.type();
     const instruction_class unit = arithmetic_class(t);
     const bool whole = unit == instruction_class::integer;
+    const bool flushes = i.has(suffix::ftz);
     switch (i.op) {
     case opcode::mul:
-    case opcode::mad:
+    case opcode::mad: return cost_of_product(i, unit);
     case opcode::mul24:
     case opcode::mad24:
     case opcode::dp4a:
-    case opcode::dp2a:
-    case opcode::sad:
-        return whole ? machine_cost{instruction_class::multiply, is_64(t) ? 4u : 1u} : machine_cost{unit, 1};
+    case opcode::dp2a: return {instruction_class::multiply, 1};
+    case opcode::min:
+    case opcode::max:
+        if (unit == instruction_class::fp64) {
+            return of_several(unit, 4, 0, 3);
+        }
+        return is_64(t) ? of_several(instruction_class::logic, 4, 0, 3) : machine_cost{instruction_class::logic, 1};
     case opcode::div:
     case opcode::rem:
         if (whole) {
-            return is_64(t) ? of_several(unit, 4 * integer_division, 3, 4 * integer_division_steps)
-                            : of_several(unit, integer_division, 3, integer_division_steps);
+            return cost_of_division(i, false);
         }
         if (unit == instruction_class::fp64) {
-            return of_several(unit, 9, 1, 8);
+            return of_several(unit, 9, 1, 13);
         }
         if (i.has(suffix::approx)) {
-            return i.has(suffix::ftz) ? of_several(unit, 2, 1, 1) : of_several(unit, 6, 1, 3);
+            return flushes ? of_several(unit, 2, 1, 1) : of_several(unit, 6, 1, 6);
         }
-        return i.has(suffix::full) ? of_several(unit, 9, 1, 3) : of_several(unit, 8, 1, 6);
+        return i.has(suffix::full) ? of_several(unit, 9, 1, 7) : of_several(unit, 8, 1, 10);
     case opcode::rcp:
     case opcode::sqrt:
     case opcode::rsqrt:
-        if (unit == instruction_class::fp64 && !i.has(suffix::ftz)) {
-            return i.op == opcode::sqrt ? of_several(unit, 9, 1, 8) : of_several(unit, 6, 1, 5);
+        if (unit == instruction_class::fp64 && !flushes) {
+            return i.op == opcode::sqrt ? of_several(unit, 9, 1, 9) : of_several(unit, 6, 1, 7);
         }
-        if (!i.has(suffix::approx) || (i.op == opcode::rcp && !i.has(suffix::ftz))) {
-            return of_several(unit, 8, 1, 4);
+        if (!i.has(suffix::approx)) {
+            return of_several(unit, 8, 1, i.op == opcode::sqrt ? 9 : 14);
         }
-        return i.has(suffix::ftz) ? machine_cost{instruction_class::special, 1} : of_several(unit, 4, 1, 3);
+        return flushes               ? machine_cost{instruction_class::special, 1}
+               : i.op == opcode::rcp ? of_several(unit, 8, 1, 5)
+                                     : of_several(unit, 4, 1, 5);
     case opcode::lg2:
     case opcode::ex2:
         // Denormal numbers are scaled around the special function; of halves they are not.
-        return t != suffix::f32 || i.has(suffix::ftz) ? machine_cost{instruction_class::special, 1}
-                                                      : of_several(unit, 4, 1, 3);
+        return t != suffix::f32 || flushes ? machine_cost{instruction_class::special, 1} : of_several(unit, 4, 1, 5);
     case opcode::sin:
     case opcode::cos: return of_several(unit, 2, 1, 1); // an angle in turns first
     case opcode::tanh: return {instruction_class::special, 1};
     default: return {unit, whole && is_64(t) ? 2u : 1u};
+    }
+}
+
+machine_cost cost_of_logic(const ptx::instruction& i) {
+    const unsigned words = is_64(i.type()) ? 2 : 1;
+    if (i.type() == suffix::pred) {
+        return {instruction_class::logic, 0}; // part of comparisons
+    }
+    switch (i.op) {
+    case opcode::and_:
+    case opcode::or_:
+    case opcode::xor_:
+    case opcode::not_:
+    case opcode::prmt:
+    case opcode::lop3: return {instruction_class::logic, words};
+    case opcode::popc:
+        return words == 1 ? machine_cost{instruction_class::special, 1}
+                          : of_several(instruction_class::integer, 3, 2, 1);
+    case opcode::clz: return of_several(instruction_class::integer, 2 * words, words, words);
+    case opcode::brev:
+    case opcode::bfind: return {instruction_class::special, words};
+    case opcode::fns: return of_several(instruction_class::integer, 40, 5, 23);
+    case opcode::bfe: return of_several(instruction_class::shift, 2 * words, 0, 2 * words);
+    default:
+        return words == 1 ? machine_cost{instruction_class::shift, 1} : of_several(instruction_class::shift, 2, 0, 2);
     }
 }
 
@@ -95,9 +149,14 @@ machine_cost cost_of_memory(const ptx::instruction& i) {
     switch (i.space()) {
     case suffix::param:
     case suffix::param_entry: return {instruction_class::constant, 0}; // an operand from the constant bank
-    case suffix::const_: return {instruction_class::constant, 1};
+    case suffix::const_: // without a register in its address an operand, too
+        return {instruction_class::constant, i.operands.at(1).has_register ? 1u : 0u};
     case suffix::shared:
-    case suffix::shared_cta: return {stores ? instruction_class::shared_store : instruction_class::shared_load, 1};
+    case suffix::shared_cta: {
+        machine_cost c{stores ? instruction_class::shared_store : instruction_class::shared_load, 1};
+        c.turns = stores ? 0 : std::max(i.vector_width() * ptx::bytes_of(i.type()) / 4, 1u) - 1;
+        return c;
+    }
     case suffix::local: return {instruction_class::local, 1};
     default: break;
     }
@@ -108,15 +167,30 @@ machine_cost cost_of_memory(const ptx::instruction& i) {
     return {stores ? instruction_class::global_store : instruction_class::global_load, 1, 0, !stores && sees_others};
 }
 
-// ptxas gives a copy the register of its source. A special register is read.
+machine_cost cost_of_comparison(const ptx::instruction& i) {
+    const bool compares_doubles = i.op == opcode::setp && i.type() == suffix::f64;
+    return compares_doubles
+               ? machine_cost{instruction_class::fp64, 1}
+               : machine_cost{instruction_class::logic, is_64(i.type()) || i.type() == suffix::f64 ? 2u : 1u};
+}
+
+// Conversions of 16-bit floats and of 32-bit integers to floats are fast, all others have the unit of special functions. ptxas gives
+// a copy the register of its source. A special register is read.
 machine_cost cost_of_move(const ptx::instruction& i) {
     if (i.op == opcode::cvt) {
-        const bool floats = arithmetic_class(i.type(0)) != instruction_class::integer ||
-                            arithmetic_class(i.type(1)) != instruction_class::integer;
-        if (floats) {
-            return {instruction_class::convert, 1};
+        const suffix to = i.type(0);
+        const suffix from = i.type(1);
+        const bool to_float = arithmetic_class(to) != instruction_class::integer;
+        if (!to_float && arithmetic_class(from) == instruction_class::integer) {
+            return {instruction_class::integer, is_64(to) && from == suffix::s32 ? 1u : 0u};
         }
-        return {instruction_class::integer, is_64(i.type(0)) && i.type(1) == suffix::s32 ? 1u : 0u};
+        const bool has_double = to == suffix::f64 || from == suffix::f64;
+        const bool rounds = to == from && to == suffix::f32 && !i.has(suffix::sat);
+        const bool from_word =
+            from == suffix::s32 || from == suffix::u32 || arithmetic_class(from) != instruction_class::integer;
+        return {to_float && from_word && !has_double && !rounds ? instruction_class::convert
+                                                                : instruction_class::special,
+                1};
     }
     if (i.op == opcode::mov && i.operands.size() == 2 && i.operands[1].kind == ptx::operand_kind::special) {
         return {instruction_class::integer, 1};
@@ -138,7 +212,7 @@ machine_cost cost_of_fragment(const ptx::instruction& i) {
 
 // Tensor cores multiply narrow types as much faster as they are narrower, and doubles at a sixteenth of the rate of halves
 // (data sheets of the A100 and H100). One machine instruction multiplies up to 16 x 8 x 16 halves.
-machine_cost cost_of_product(const ptx::instruction& i) {
+machine_cost cost_of_matrix_product(const ptx::instruction& i) {
     constexpr unsigned unit = 32;
     constexpr unsigned most = 16 * 8 * 16 / unit;
     constexpr unsigned doubles = 16;
@@ -162,14 +236,29 @@ machine_cost cost_of_matrix(const ptx::instruction& i) {
         if (!i.has(suffix::mma)) {
             return cost_of_fragment(i);
         }
-        return cost_of_product(i);
-    default: return cost_of_product(i);
+        return cost_of_matrix_product(i);
+    default: return cost_of_matrix_product(i);
     }
 }
+
+bool is_of_shared(const ptx::instruction& i) { return i.space() == suffix::shared || i.space() == suffix::shared_cta; }
 
 bool is_of_device(const ptx::instruction& i) { return i.has(suffix::gl) || i.has(suffix::gpu) || i.has(suffix::sys); }
 
 } // namespace
+
+bool is_exchange_loop(const ptx::instruction& i) {
+    const bool computes = i.op == opcode::atom || i.op == opcode::red;
+    const bool exchanges = i.has(suffix::cas) || i.has(suffix::exch);
+    return computes && is_of_shared(i) && !exchanges &&
+           (is_64(i.type()) || arithmetic_class(i.type()) != instruction_class::integer);
+}
+
+std::uint32_t divisor_of(const ptx::instruction& i) {
+    const bool divides = (i.op == opcode::div || i.op == opcode::rem) && !is_64(i.type()) &&
+                         arithmetic_class(i.type()) == instruction_class::integer;
+    return divides && i.operands.at(2).kind == ptx::operand_kind::reg ? i.operands[2].reg : no_register;
+}
 
 bool begins_with_fence(const ptx::instruction& i) {
     return (i.op == opcode::st || i.op == opcode::atom || i.op == opcode::red) &&
@@ -184,26 +273,24 @@ bool acquires(const ptx::instruction& i) {
 machine_cost cost_of(const ptx::instruction& i) {
     switch (ptx::family_of(i.op)) {
     case ptx::family::arithmetic: return cost_of_arithmetic(i);
-    case ptx::family::logic:
-        switch (i.op) {
-        case opcode::and_:
-        case opcode::or_:
-        case opcode::xor_:
-        case opcode::not_:
-        case opcode::lop3: return {instruction_class::integer, is_64(i.type()) ? 2u : 1u};
-        default: return {instruction_class::shift, is_64(i.type()) ? 2u : 1u};
-        }
-    case ptx::family::compare: return {instruction_class::integer, is_64(i.type()) ? 2u : 1u};
+    case ptx::family::logic: return cost_of_logic(i);
+    case ptx::family::compare: return cost_of_comparison(i);
     case ptx::family::convert: return cost_of_move(i);
     case ptx::family::memory: return cost_of_memory(i);
     case ptx::family::atomic:
-        return {i.space() == suffix::shared || i.space() == suffix::shared_cta ? instruction_class::shared_atomic
-                                                                               : instruction_class::global_atomic,
-                1};
+        // A loop loads, computes and exchanges, which is an atomic with a result.
+        return is_exchange_loop(i)
+                   ? of_several(instruction_class::shared_atomic, 2, 0, 4)
+                   : machine_cost{is_of_shared(i) ? instruction_class::shared_atomic : instruction_class::global_atomic,
+                                  1};
     case ptx::family::async:
         return i.op == opcode::cp ? machine_cost{instruction_class::global_load, 1}
                                   : machine_cost{instruction_class::shared_atomic, 1};
-    case ptx::family::warp: return {i.op == opcode::shfl ? instruction_class::shuffle : instruction_class::vote, 1};
+    case ptx::family::warp:
+        // A reduction leaves its result where all lanes have it, and comes back from there.
+        return i.op == opcode::redux
+                   ? of_several(instruction_class::special, 1, 0, 3)
+                   : machine_cost{i.op == opcode::shfl ? instruction_class::shuffle : instruction_class::vote, 1};
     case ptx::family::matrix: return cost_of_matrix(i);
     case ptx::family::texture: return {instruction_class::texture, 1};
     case ptx::family::video: return {instruction_class::integer, 4};
@@ -230,25 +317,36 @@ bool earlier_writers::completes_product(const ptx::instruction& i) const {
 }
 
 void earlier_writers::wrote(std::uint32_t n) {
-    program::visit_registers(f_.instructions[n], [&](std::uint32_t reg, program::use how) {
+    const ptx::instruction& i = f_.instructions[n];
+    if (const std::uint32_t divisor = divisor_of(i); divisor != no_register) {
+        reciprocals_.insert(divisor);
+    }
+    program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
         if (how == program::use::written) {
+            reciprocals_.erase(reg);
             last_[reg] = n;
         }
     });
 }
 
 machine_cost earlier_writers::cost(std::uint32_t n) const {
-    machine_cost c = cost_of(f_.instructions[n]);
-    c.slots = completes_product(f_.instructions[n]) ? 0 : c.slots;
+    const ptx::instruction& i = f_.instructions[n];
+    if (reciprocals_.contains(divisor_of(i))) {
+        return cost_of_division(i, true);
+    }
+    machine_cost c = cost_of(i);
+    c.slots = completes_product(i) || (merged_ != nullptr && (*merged_)[n]) ? 0 : c.slots;
     return c;
 }
 
-observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std::uint32_t last) {
+observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
+                                const surroundings& around) {
     observe::instruction_mix mix;
-    earlier_writers before(f);
+    earlier_writers before(f, around);
     for (std::uint32_t n = first; n < last; ++n) {
         const machine_cost c = before.cost(n);
-        const bool two_halves = c.what == instruction_class::integer && c.slots == 2; // of 64 bits
+        const bool two_halves = (c.what == instruction_class::integer || c.what == instruction_class::logic) &&
+                                c.slots == 2 && c.steps == 0; // of 64 bits
         mix[c.what] += two_halves ? 1 : c.slots - c.special;
         mix[instruction_class::special] += c.special;
         mix[instruction_class::tensor_products] += c.products;

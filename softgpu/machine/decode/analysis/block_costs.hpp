@@ -4,11 +4,21 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "softgpu/observe/instruction_mix.hpp"
 #include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
+
+using register_set = std::unordered_set<std::uint32_t>;
+
+// What the costs of a block's instructions depend on outside of it.
+struct surroundings {
+    register_set reciprocals;                  // of these divisors the code before has the reciprocal
+    const std::vector<bool>* merged = nullptr; // merged_into_later()
+};
 
 struct machine_cost {
     observe::instruction_class what = observe::instruction_class::integer;
@@ -18,9 +28,11 @@ struct machine_cost {
     // A load that goes past L1 to see what others write, or a fence without a store before it: it takes as long as an atomic
     // with a result.
     bool sees_others = false;
-    // Of slots, special functions and conversions among those of `what`; and how many of the others wait for each other.
+    // Of slots, special functions among those of `what`. Of several instructions, how many latencies of `what` the others take
+    // until the result is there; 0: those of one instruction for each slot.
     unsigned special = 0;
     unsigned steps = 0;
+    unsigned turns = 0; // of shared memory, that a load's width takes, behind the first
 };
 
 // Of one PTX instruction. The counts are those that ptxas makes of it for sm_70 and later; see docs/model.md.
@@ -31,6 +43,11 @@ struct machine_cost {
     using observe::instruction_class;
     return what == instruction_class::control || what == instruction_class::barrier || what == instruction_class::fence;
 }
+inline constexpr std::uint32_t no_register = ~0u;
+// The register by which an integer division or remainder of up to 32 bits divides.
+[[nodiscard]] std::uint32_t divisor_of(const ptx::instruction& i);
+// An atomic on shared memory that the hardware has not: ptxas makes a loop of it that loads, computes and exchanges.
+[[nodiscard]] bool is_exchange_loop(const ptx::instruction& i);
 // An atomic or a store that releases: ptxas puts a fence in front of it.
 [[nodiscard]] bool begins_with_fence(const ptx::instruction& i);
 // A load, an atomic or a fence that acquires, of the device or the system: ptxas empties L1 behind it (CCTL.IVALL).
@@ -39,21 +56,25 @@ struct machine_cost {
 // The last instruction that wrote each register, as far as the code has been gone through.
 class earlier_writers {
 public:
-    explicit earlier_writers(const ptx::function& f) : f_(f) {}
+    explicit earlier_writers(const ptx::function& f, const surroundings& around = {})
+        : f_(f), merged_(around.merged), reciprocals_(around.reciprocals) {}
 
     void wrote(std::uint32_t n);
     // Of instruction n behind those: cost_of(), and nothing for the addition of 64 bits to the product of a mul.wide, which is
-    // part of it (IMAD.WIDE).
+    // part of it (IMAD.WIDE), nor for what is part of a later instruction. A division by what one before it divides by takes its reciprocal.
     [[nodiscard]] machine_cost cost(std::uint32_t n) const;
 
 private:
     [[nodiscard]] bool completes_product(const ptx::instruction& i) const;
 
     const ptx::function& f_;
+    const std::vector<bool>* merged_;
     std::unordered_map<std::uint32_t, std::uint32_t> last_;
+    register_set reciprocals_; // registers that were divided by and have not changed since
 };
 
 // Machine instructions of f.instructions[first, last).
-[[nodiscard]] observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std::uint32_t last);
+[[nodiscard]] observe::instruction_mix mix_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
+                                              const surroundings& around = {});
 
 } // namespace softgpu::machine

@@ -69,6 +69,7 @@ bool is_arithmetic(instruction_class what) {
     case instruction_class::integer:
     case instruction_class::multiply:
     case instruction_class::shift:
+    case instruction_class::logic:
     case instruction_class::fp32:
     case instruction_class::fp64:
     case instruction_class::half:
@@ -79,7 +80,8 @@ bool is_arithmetic(instruction_class what) {
 
 struct edge {
     std::uint32_t to = 0;
-    bool waits = true; // for the result; else for the issue alone
+    bool waits = true;   // for the result; else for the issue alone
+    bool guards = false; // the result is the predicate of `to`
 };
 
 struct node {
@@ -93,7 +95,8 @@ struct node {
 // The instructions of all rounds, and what waits for what.
 class graph {
 public:
-    graph(const ptx::function& f, std::uint32_t first, std::uint32_t last, unsigned rounds) : f_(f) {
+    graph(const ptx::function& f, std::uint32_t first, std::uint32_t last, unsigned rounds, const surroundings& around)
+        : f_(f), before_(f, around) {
         nodes_.reserve(std::size_t{last - first} * rounds);
         for (unsigned round = 0; round < rounds; ++round) {
             for (std::uint32_t n = first; n < last; ++n) {
@@ -112,8 +115,7 @@ public:
         for (std::size_t n = nodes_.size(); n-- > 0;) {
             node& a = nodes_[n];
             for (const edge& e : a.after) {
-                const double way = e.waits ? latency_of(a, latency) : a.cost.slots;
-                a.to_end = std::max(a.to_end, way + nodes_[e.to].to_end);
+                a.to_end = std::max(a.to_end, way_of(a, e, latency) + nodes_[e.to].to_end);
             }
         }
         using place = std::pair<double, std::uint32_t>;
@@ -145,8 +147,7 @@ public:
             ready.pop();
             all.push_back(n);
             for (const edge& e : nodes_[n].after) {
-                when[e.to] =
-                    std::max(when[e.to], now + (e.waits ? latency_of(nodes_[n], latency) : nodes_[n].cost.slots));
+                when[e.to] = std::max(when[e.to], now + way_of(nodes_[n], e, latency));
                 if (--left[e.to] == 0) {
                     waiting.emplace(when[e.to], e.to);
                 }
@@ -156,12 +157,17 @@ public:
         return all;
     }
 
+    // From the issue of one to that of another.
+    static double way_of(const node& from, const edge& to, const latency_table& latency) {
+        return !to.waits ? from.cost.slots : latency_of(from, latency) + (to.guards ? latency.guard : 0);
+    }
+
     static double latency_of(const node& n, const latency_table& latency) {
-        const instruction_class as = n.cost.sees_others ? instruction_class::global_atomic : n.cost.what;
-        if (n.cost.special != 0) {
-            return n.cost.special * latency[instruction_class::special] + n.cost.steps * latency[as];
+        const double one = n.cost.sees_others ? latency.past_l1 : latency[n.cost.what];
+        if (n.cost.special + n.cost.steps != 0) {
+            return n.cost.special * latency[instruction_class::special] + n.cost.steps * one;
         }
-        return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + latency[as];
+        return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + one + n.cost.turns * latency.turn;
     }
 
     // Of each instruction, whether it waits for a load of the piece or for a carried register, and no load, branch or atomic waits
@@ -208,7 +214,7 @@ private:
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             const auto by = how == program::use::read ? writer_.find(reg) : writer_.end();
             if (by != writer_.end()) {
-                wait(by->second, self, true);
+                wait(by->second, self, true, i.predicate && i.predicate->reg == reg);
             }
         });
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
@@ -238,8 +244,8 @@ private:
             wait(last_fixed_, self, false);
         }
     }
-    void wait(std::uint32_t from, std::uint32_t to, bool for_result) {
-        nodes_[from].after.push_back({to, for_result});
+    void wait(std::uint32_t from, std::uint32_t to, bool for_result, bool guards = false) {
+        nodes_[from].after.push_back({to, for_result, guards});
         ++nodes_[to].before;
     }
     void keep_memory_in_order(std::uint32_t self, const access& a) {
@@ -269,11 +275,37 @@ private:
 
     const ptx::function& f_;
     std::vector<node> nodes_;
-    earlier_writers before_{f_};
+    earlier_writers before_;
     std::unordered_map<std::uint32_t, std::uint32_t> writer_; // by register
     std::array<last_accesses, static_cast<std::size_t>(memory_kind::count_)> memory_;
     std::uint32_t last_fixed_ = 0;
     bool has_fixed_ = false;
+};
+
+// A scheduler's units, each of which takes one instruction after the other.
+class units {
+public:
+    explicit units(const latency_table& t) : table_(t) {}
+
+    // When an instruction begins that could begin at `when`.
+    double take(const machine_cost& cost, double when) {
+        if (cost.slots == 0) {
+            return when;
+        }
+        double& own = free_[cost.what == instruction_class::shift ? instruction_class::logic : cost.what];
+        double& special = free_[instruction_class::special];
+        when = std::max(when, own);
+        when = cost.special != 0 ? std::max(when, special) : when;
+        own = when + (cost.slots - cost.special) * table_.busy[cost.what];
+        if (cost.special != 0) {
+            special = when + cost.special * table_.busy[instruction_class::special];
+        }
+        return when;
+    }
+
+private:
+    const latency_table& table_;
+    observe::by_class<double> free_;
 };
 
 } // namespace
@@ -325,13 +357,13 @@ bool leads_over_loads(const ptx::function& f, const program::control_flow& flow,
 
 schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
                      std::span<const latency_table> tables, const carried_registers& carried, unsigned rounds,
-                     bool defers) {
+                     bool defers, const surroundings& around) {
     schedule out;
     out.cycles.assign(tables.size(), 0);
     if (tables.empty()) {
         return out;
     }
-    graph g(f, first, last, rounds);
+    graph g(f, first, last, rounds, around);
     const std::vector<std::uint32_t> order = g.order(tables.front());
     const std::vector<bool> deferred = defers ? g.deferred(carried) : std::vector<bool>(g.nodes().size());
     std::unordered_map<std::uint32_t, std::size_t> needed; // by register: place in out.needs
@@ -350,16 +382,18 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
     for (std::size_t t = 0; t < tables.size(); ++t) {
         std::vector<double> operands(g.nodes().size());
         double issue = 0;
+        units busy(tables[t]);
         for (const std::uint32_t n : order) {
             const node& a = g.nodes()[n];
-            const double start = deferred[n] ? issue : std::max(issue, operands[n]);
+            const double start = busy.take(a.cost, deferred[n] ? issue : std::max(issue, operands[n]));
             there[n] = start + graph::latency_of(a, tables[t]);
             issue = a.cost.slots == 0 ? issue : start + a.cost.slots;
             if (is_fixed(a.cost.what)) {
                 issue = std::max(issue, there[n]);
             }
             for (const edge& e : a.after) {
-                operands[e.to] = std::max(operands[e.to], e.waits ? there[n] : start);
+                operands[e.to] =
+                    std::max(operands[e.to], e.waits ? there[n] + (e.guards ? tables[t].guard : 0) : start);
             }
             operands[n] = start; // from now on when it went
         }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "softgpu/machine/decode/analysis/block_costs.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 #include "softgpu/program/program.hpp"
 #include "softgpu/ptx/ast.hpp"
@@ -43,6 +44,6 @@ struct schedule {
 // later piece waits for schedule::late. Empty `tables`: nothing.
 [[nodiscard]] schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
                                    std::span<const observe::latency_table> tables, const carried_registers& carried,
-                                   unsigned rounds = 1, bool defers = false);
+                                   unsigned rounds = 1, bool defers = false, const surroundings& around = {});
 
 } // namespace softgpu::machine

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/machine/decode/analysis/reciprocals.hpp"
 #include "softgpu/machine/decode/analysis/waiting_loops.hpp"
 #include "softgpu/machine/trace.hpp"
 #include "softgpu/program/visit_registers.hpp"
@@ -30,7 +31,9 @@ void trace_emitter::begin_block(std::uint32_t b) {
     const program::basic_block& block = flow_.blocks[b];
     block_ = b;
     in_waiting_loop_ = waits_[b];
-    code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{} : mix_of(f_, block.first, block.last));
+    around_.reciprocals = reciprocals_before(f_, flow_, b);
+    code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{}
+                                                 : mix_of(f_, block.first, block.last, around_));
     rounds_ = unrolled_rounds(f_, flow_, b);
     if (loads_through_l1(block)) {
         code_.emit(points_.before_loads, block.first < block.last ? block.first : no_instruction);
@@ -106,13 +109,15 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
         return;
     }
     const std::uint64_t width = std::uint64_t{ptx::bytes_of(fm.type[0])} * fm.vector;
-    if (what == instruction_class::constant && i.space() == suffix::const_) {
+    if (what == instruction_class::constant && cost_of(i).slots != 0) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::constant_words));
     } else if (i.op == opcode::match && fm.has(suffix::any)) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::match_values)).width[1] =
             static_cast<std::uint8_t>(width);
     } else if (what == instruction_class::shared_atomic && counts_in_shared(i)) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::shared_counts));
+    } else if (is_exchange_loop(i)) {
+        emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::loop_turns));
     } else if (what == instruction_class::local && (i.op == opcode::ld || i.op == opcode::st)) {
         emit_before(points_.before_local, decoded, width,
                     static_cast<unsigned>(i.op == opcode::st ? touch::store : touch::load));
@@ -280,7 +285,7 @@ void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
     const bool defers =
         last == end && !in_waiting_loop_ &&
         (leads_over_loads(f_, flow_, block_) || (block_ > 0 && leads_over_loads(f_, flow_, block_ - 1)));
-    schedule times = schedule_of(f_, first, last, points_.tables, carried_, rounds_, defers);
+    schedule times = schedule_of(f_, first, last, points_.tables, carried_, rounds_, defers, around_);
     if (defers) {
         late_.insert(times.late.begin(), times.late.end());
     } else {

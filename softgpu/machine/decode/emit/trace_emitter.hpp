@@ -10,6 +10,7 @@
 #include "softgpu/machine/code/form.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/decode/analysis/left_out.hpp"
+#include "softgpu/machine/decode/analysis/merged.hpp"
 #include "softgpu/machine/decode/analysis/schedule.hpp"
 #include "softgpu/machine/decode/analysis/unrolling.hpp"
 #include "softgpu/machine/decode/trace_points.hpp"
@@ -26,7 +27,9 @@ public:
           flow_(flow),
           code_(code),
           points_(points),
-          carried_(carried_registers_of(f_)) {
+          carried_(carried_registers_of(f_)),
+          merged_(merged_into_later(f_, flow)) {
+        around_.merged = &merged_;
         code_.carried_registers = static_cast<std::uint32_t>(carried_.size());
         for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
             waits_.push_back(only_waits(b));
@@ -74,12 +77,14 @@ private:
     program_code& code_;
     const trace_points& points_;
     carried_registers carried_;
+    const std::vector<bool> merged_;
     std::vector<bool> waits_;       // of each block: only_waits()
     bool in_waiting_loop_ = false;  // the present block
     bool waits_for_shared_ = false; // a loop waits for words that may be of shared memory
     bool waits_for_global_ = false; // the same of global memory
     bool notes_word_ = false;       // before_access() has put before_poll or before_release in front of the instruction
     unsigned rounds_ = 1;           // as often it is unrolled
+    surroundings around_;
     std::uint32_t block_ = 0;       // the present one
     std::set<std::uint32_t> late_;  // carried registers that deferred instructions wait for
     std::uint32_t piece_first_ = 0; // the present piece's first instruction

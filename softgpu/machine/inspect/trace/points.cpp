@@ -183,6 +183,17 @@ unsigned most_of_a_bank(const std::uint64_t* words, unsigned count) {
     return *std::max_element(of_bank, of_bank + 32);
 }
 
+// How many are the same as the commonest one; sorts them.
+unsigned most_at_one(std::uint64_t* values, unsigned count) {
+    std::sort(values, values + count);
+    unsigned most = 0;
+    for (unsigned k = 0, first = 0; k < count; ++k) {
+        first = values[k] == values[first] ? first : k;
+        most = std::max(most, k - first + 1);
+    }
+    return most;
+}
+
 const instruction* before_meeting(const instruction* i, std::byte* frame, warp* w) {
     if (traced_block::running() == nullptr || w->mask == 0) {
         return i + 1;
@@ -192,11 +203,16 @@ const instruction* before_meeting(const instruction* i, std::byte* frame, warp* 
     const auto what = static_cast<meeting>(i->more >> 8);
     const unsigned bytes = i->more & 0xFF;
     unsigned count = 0;
-    each_lane(w->mask, [&](unsigned l) { at[count++] = what == meeting::match_values ? at[l] : at[l] / 4; });
-    if (what == meeting::shared_counts) {
+    each_lane(w->mask, [&](unsigned l) { at[count++] = what == meeting::shared_counts ? at[l] / 4 : at[l]; });
+    if (what == meeting::loop_turns) {
+        const unsigned turns = most_at_one(at, count);
+        traced_block::running()->to().met(what, turns);
+        traced_block::running()->to().met(meeting::loop_wavefronts, bytes > 4 ? 18 + 7 * turns : 16 + 4 * turns);
+    } else if (what == meeting::shared_counts) {
         traced_block::running()->to().met(meeting::shared_counters, most_of_a_bank(at, count));
         traced_block::running()->to().met(what, most_of_a_bank(at, different(at, count)));
-    } else if (const unsigned n = different(at, count); what == meeting::match_values || n != 1) {
+    } else {
+        const unsigned n = different(at, count);
         traced_block::running()->to().met(what, what == meeting::match_values ? n : n * std::max(bytes / 4, 1u));
     }
     return i + 1;
