@@ -29,7 +29,7 @@ error give_variable(void** pointer, std::size_t* bytes, library* handle, const c
 #pragma GCC visibility push(default)
 extern "C" {
 
-// The options are for a just-in-time compiler, which does not exist here.
+// Options of the just-in-time compiler and of the library are not read, unlike those of the driver's calls.
 error cudaLibraryLoadData(library** out, const void* code, void*, void**, unsigned, void*, void**, unsigned) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr && code != nullptr);
