@@ -93,21 +93,21 @@ void operation_journal::issued(operation& what, std::span<const operation_pointe
         }
     }
     places_.emplace(what.id, place_and_stream{place, what.stream});
-    log_.host.push_back({observe::host_step::sort::issues, this_thread(), place});
+    log_.host.push_back({observe::host_step::kind::issues, this_thread(), place});
 }
 
 // Also called when a host function begins: that is no wait of a program's thread.
 void operation_journal::host_waited(const operation& what) {
     const std::lock_guard lock(mutex_);
     if (const auto at = places_.find(what.id); what.at == operation::stage::done && at != places_.end()) {
-        log_.host.push_back({observe::host_step::sort::waits, this_thread(), at->second.place});
+        log_.host.push_back({observe::host_step::kind::waits, this_thread(), at->second.place});
     }
 }
 
 void operation_journal::host_waited_for_all(std::optional<int> of) {
     const std::lock_guard lock(mutex_);
     log_.host.push_back(
-        {observe::host_step::sort::waits_for_all, this_thread(), log_.operations.size(), of.value_or(-1)});
+        {observe::host_step::kind::waits_for_all, this_thread(), log_.operations.size(), of.value_or(-1)});
 }
 
 void operation_journal::describe(const operation& what, const operation_description& as) {
