@@ -22,7 +22,6 @@ error cudaLibraryGetKernel(function** out, library* handle, const char* name);
 error cudaLibraryGetKernelCount(unsigned* count, library* handle);
 error cudaLibraryEnumerateKernels(function** kernels, unsigned count, library* handle);
 error cudaLibraryGetUnifiedFunction(void** pointer, library* handle, const char* name);
-error cudaFuncGetName(const char** name, const void* kernel);
 error cudaLibraryGetGlobal(void** pointer, std::size_t* bytes, library* handle, const char* name);
 error cudaLibraryGetManaged(void** pointer, std::size_t* bytes, library* handle, const char* name);
 }
