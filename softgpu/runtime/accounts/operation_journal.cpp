@@ -149,10 +149,7 @@ void operation_journal::launched(std::uint64_t launch, const observe::launch_rec
     for (operation_journal* const j : all().list) {
         const std::lock_guard lock(j->mutex_);
         cost& c = j->costs_[launch];
-        c = {std::uint64_t{record.grid[0]} * record.grid[1] * record.grid[2],
-             record.total.warp_instructions,
-             record.total.global_bytes_moved(),
-             {}};
+        c = {record.blocks(), record.total.warp_instructions, record.total.global_bytes_moved(), {}};
         for (const observe::prediction& p : record.predictions) {
             c.predicted_seconds.push_back(p.nanoseconds * 1e-9);
         }
