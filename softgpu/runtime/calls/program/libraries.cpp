@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Code that a program loads while it runs.
-#include <fstream>
-#include <iterator>
-
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/program/library.hpp"
 
@@ -42,11 +39,8 @@ error cudaLibraryLoadFromFile(library** out, const char* path, void*, void**, un
     return call([&](context& gpu, locked&) {
         require(out != nullptr && path != nullptr);
         gpu.require_usable();
-        std::ifstream in(path, std::ios::binary);
-        require(in.is_open(), error::file_not_found);
         auto made = std::make_unique<library>();
-        made->file.assign(std::istreambuf_iterator<char>(in), {});
-        made->file.append(64, '\0');
+        made->file = code_in_file(path).append(64, '\0');
         const void* const code = made->file.data();
         *out = &add_library(std::move(made), code);
     });
