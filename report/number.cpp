@@ -111,6 +111,19 @@ std::string group_digits(std::uint64_t value) {
     return out;
 }
 
+std::string short_count(std::uint64_t value) {
+    if (value < 100000) {
+        return std::to_string(value);
+    }
+    constexpr std::array units{"k", "M", "G", "T", "P"};
+    double part = static_cast<double>(value) / 1000;
+    std::size_t unit = 0;
+    for (; part >= 999.5 && unit + 1 < units.size(); ++unit) {
+        part /= 1000;
+    }
+    return figure(part) + units[unit];
+}
+
 std::string figure(double value, int digits) {
     if (!std::isfinite(value)) {
         return "–";

@@ -22,6 +22,9 @@ public:
 // 4194304 as "4,194,304".
 [[nodiscard]] std::string group_digits(std::uint64_t value);
 
+// 99999 as "99999", 1234567 as "1.23M".
+[[nodiscard]] std::string short_count(std::uint64_t value);
+
 // `digits` significant digits, without exponent for values between 1e-4 and 1e9; "–" if not finite.
 [[nodiscard]] std::string figure(double value, int digits = 3);
 

@@ -236,7 +236,7 @@ void chunked_scan(const char* call, const On& on, Source& source, Sink& sink, co
     using By = resolved_operation_t<Op, A>;
     const By by = detail::resolve<A>(op);
     const auto scan_from = [&](const auto& first) {
-        call_frame<On>::run(on, call, [&] {
+        call_scope<On>::run(on, call, [&] {
             if constexpr (random_access_source<From>) {
                 check_room(to, from.size(), call);
             }

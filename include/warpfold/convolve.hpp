@@ -238,7 +238,7 @@ void with_size(const convolve_task<T, O>& task, const N& n, const char* call, co
 template <bool OfLine, class On, class T, element_count N, class M, class O>
 void filter(const On& on, const image<T>& in, const N& n, const image<M>& mask, const image<O>& out,
             const convolve_options& how, bool turned, const char* call) {
-    call_frame<On>::run(on, call, [&] {
+    call_scope<On>::run(on, call, [&] {
         using A = convolve_sum_t<std::remove_const_t<T>, O>;
         const std::vector<A> values = mask_values<A>(mask, turned, call);
         check_rows<OfLine>(in, n, call);
@@ -261,7 +261,7 @@ void filter_line(const On& on, const T* in, const N& number, const M* mask, std:
     const image<O> results{out, convolve_outputs(n, k, how.which), 1};
     if constexpr (is_split_v<On>) {
         static_assert(!is_count_at_v<N>, "over ranks the number of samples is an integer");
-        call_frame<On>::run(on, call, [&] {
+        call_scope<On>::run(on, call, [&] {
             using A = convolve_sum_t<T, O>;
             const std::vector<A> values = mask_values<A>(image<const M>{mask, k, 1}, turned, call);
             const auto task = task_of(samples, results, k, 1, how, call);
@@ -278,7 +278,7 @@ template <class On, class T, element_count N, class M, class O>
 void filter_separable(const On& on, const image<T>& in, const N& rows, const M* across, std::uint64_t kx, const M* down,
                       std::uint64_t ky, const image<O>& out, const convolve_options& how, bool turned,
                       const char* call) {
-    call_frame<On>::run(on, call, [&] {
+    call_scope<On>::run(on, call, [&] {
         using A = convolve_sum_t<std::remove_const_t<T>, O>;
         const std::vector<A> x = mask_values<A>(image<const M>{across, kx, 1}, turned, call);
         const std::vector<A> y = mask_values<A>(image<const M>{down, ky, 1}, turned, call);
@@ -370,7 +370,7 @@ namespace detail {
 template <class On, class Out, class Samples, class Mask>
 auto results_in(const On& on, Out& out, const Samples& in, const Mask& mask, outputs which, const char* call) {
     if constexpr (sized_range<Out>) {
-        call_frame<On>::run(on, call, [&] {
+        call_scope<On>::run(on, call, [&] {
             const std::uint64_t all = convolve_outputs(std::size(in), std::size(mask), which);
             if (std::size(out) < all) {
                 bad_convolve(call, "the output has room for " + std::to_string(std::size(out)) + " of " +

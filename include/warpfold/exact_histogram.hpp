@@ -41,7 +41,7 @@ requires(!detail::array_like<In> && !detail::decays<Weights> &&
                                                                            Sum* sums, const Bins& bins,
                                                                            update mode = update::overwrite) {
     constexpr const char* call = "exact_weighted_histogram";
-    detail::call_frame<On>::run(on, call, [&] {
+    detail::call_scope<On>::run(on, call, [&] {
         const auto bin = detail::prepare(bins, detail::element_t<In>{});
         const detail::one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bins.count()};
         detail::exact_histogram_engine<On>::weigh(on, in, detail::checked_weights(weights, n, call), n, sums, of, mode,
@@ -56,7 +56,7 @@ requires(!detail::element_count<std::remove_cvref_t<Sums>>) void exact_weighted_
     const On& on, const Range& range, const Weights& weights, Sums&& sums, const Bins& bins,
     update mode = update::overwrite) {
     constexpr const char* call = "exact_weighted_histogram";
-    detail::call_frame<On>::run(on, call, [&] {
+    detail::call_scope<On>::run(on, call, [&] {
         if (std::size(range) != std::size(weights)) {
             detail::refuse_weights(std::size(range), std::size(weights), call);
         }

@@ -63,7 +63,7 @@ using product_t = std::common_type_t<term_t<A>, term_t<B>>;
 
 template <class On, class A, class B>
 std::uint64_t common_size(const On& on, const A& a, const B& b, const char* call) {
-    return call_frame<On>::run(on, call, [&] {
+    return call_scope<On>::run(on, call, [&] {
         if (std::size(a) != std::size(b)) {
             throw invalid_argument(std::string("warpfold: ") + call + ": one range has " +
                                    std::to_string(std::size(a)) + " elements, the other " +
@@ -76,7 +76,7 @@ std::uint64_t common_size(const On& on, const A& a, const B& b, const char* call
 // Converted inputs hide their pointers from the engine.
 template <class On, class... Ins>
 void check_inputs(const On& on, std::uint64_t n, const char* call, const Ins&... ins) {
-    call_frame<On>::run(on, call, [&] { (detail::check_array(ins, n, call), ...); });
+    call_scope<On>::run(on, call, [&] { (detail::check_array(ins, n, call), ...); });
 }
 
 // The number of elements for an engine: an integer or, on a GPU, a count_at.
@@ -118,7 +118,7 @@ auto exact_finished(const char* call, const On& on, const In& in, const N& n, co
 template <class On, class Out>
 void check_complex_place(const On& on, const Out& out, const char* call) {
     if constexpr (!is_split_v<On>) { // over ranks some have no result
-        call_frame<On>::run(on, call, [&] { detail::check_array(detail::decayed_output(out), 1, call); });
+        call_scope<On>::run(on, call, [&] { detail::check_array(detail::decayed_output(out), 1, call); });
     }
 }
 

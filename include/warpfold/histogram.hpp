@@ -109,7 +109,7 @@ std::uint64_t all_bins(const std::array<Bins, Active>& bins) {
 // The pointer to the counts; throws if a range does not have one element per bin.
 template <class On, class Counts>
 auto count_place(const On& on, Counts& counts, std::uint64_t bins, const char* call) {
-    return call_frame<On>::run(on, call, [&] {
+    return call_scope<On>::run(on, call, [&] {
         if constexpr (count_range<Counts>) {
             check_room_for_counts(std::size(counts), bins, call);
         }
@@ -156,7 +156,7 @@ requires(!detail::array_like<In> &&
     using S = detail::element_t<In>;
     const detail::one_channel<decltype(detail::prepare(bins, S{}))> of{detail::prepare(bins, S{}), bins.count()};
     constexpr const char* call = "weighted_histogram";
-    const auto checked = detail::call_frame<On>::run(on, call, [&] {
+    const auto checked = detail::call_scope<On>::run(on, call, [&] {
         return detail::checked_weights(detail::data_of_at_least(n, weights, "weights", call), n, call);
     });
     detail::histogram_engine<On>::weigh(on, in, checked, n, sums, of, mode, call);
@@ -190,7 +190,7 @@ namespace detail {
 template <class On, class... In, class N, class... Bins, class Work>
 void with_points(const On& on, const std::tuple<In...>& in, const N& number, const std::tuple<Bins...>& bins,
                  const char* call, const Work& work) {
-    call_frame<On>::run(on, call, [&] {
+    call_scope<On>::run(on, call, [&] {
         const std::uint64_t n = least_of(detail::checked_count(number, call));
         const auto samples = std::apply(
             [&](const auto&... each) {
@@ -270,7 +270,7 @@ requires(!detail::element_count<std::remove_cvref_t<Sums>>) void weighted_histog
                                                                                     const Weights& weights, Sums&& sums,
                                                                                     const Bins& bins,
                                                                                     update mode = update::overwrite) {
-    detail::call_frame<On>::run(on, "weighted_histogram", [&] {
+    detail::call_scope<On>::run(on, "weighted_histogram", [&] {
         if (std::size(range) != std::size(weights)) {
             detail::refuse_weights(std::size(range), std::size(weights), "weighted_histogram");
         }

@@ -14,8 +14,7 @@ namespace {
 constexpr unsigned most_stride = 64;
 constexpr unsigned words = 32 * most_stride;
 
-// One warp: fills shared memory in order, then each lane reads the word `step` times its number, and `step2` times its
-// number divided by `group`.
+// One warp: fills shared memory in order, then lane k reads the word `step` * (k / `group`).
 __global__ void read_strided(int* out, const int* in, unsigned step, unsigned group) {
     __shared__ int shrd[words];
     for (unsigned k = threadIdx.x; k < words; k += 32) {

@@ -6,7 +6,6 @@ FOLDER holds the benchmarks of benchmarks/library (build/<preset>/benchmarks/lib
 each, and so do NumPy's scripts. --keep stores their output in a folder; --from RAW writes the page from there.
 """
 import argparse
-import datetime
 import json
 import pathlib
 import re

@@ -12,12 +12,10 @@ import re
 import sys
 from xml.sax.saxutils import escape
 
+from verdicts import BadInput
+
 WIDTH, LEFT, RIGHT, TOP, ROW = 860, 290, 160, 60, 25  # pixels
 TEXT, STEP, BEST, PEER, GRID = "#768390", "#3d86c6", "#2a9d5c", "#a07cc5", "#76839066"
-
-
-class BadInput(Exception):
-    """The input cannot be used; the message is one line."""
 
 
 def rows_of(page, n, block):

@@ -8,13 +8,9 @@ The ladder of reductions has its own page (results_tables.py) and is skipped. Ex
 used.
 """
 import argparse
-import json
-import pathlib
 import sys
 
-
-class BadInput(Exception):
-    """The input cannot be used; the message is one line."""
+from verdicts import BadInput, load
 
 
 def outcome(step):
@@ -84,11 +80,7 @@ def main(arguments):
     parser.add_argument("--date", required=True)
     parser.add_argument("--driver")
     asked = parser.parse_args(arguments)
-    try:
-        ladders = json.loads(pathlib.Path(asked.all).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{asked.all}: {error}") from error
-    sys.stdout.write(page(ladders, asked.date, asked.driver))
+    sys.stdout.write(page(load(asked.all), asked.date, asked.driver))
     return 0
 
 

@@ -13,21 +13,18 @@ Writes to FOLDER, where CARD is the card's short name:
 Exit status: 0, or 2 if a file cannot be used.
 """
 import argparse
-import json
 import math
 import pathlib
 import re
 import sys
 from xml.sax.saxutils import escape
 
+from verdicts import BadInput, load
+
 WIDTH, HEIGHT = 860, 520
 LEFT, RIGHT, TOP, BOTTOM = 84, 170, 56, 96  # margins
 COLOURS = ["#1b6ca8", "#c8553d", "#2a9d5c", "#7b4fa3"]
 DASHES = ["", "7 4", "2 3", "9 3 2 3"]
-
-
-class BadInput(Exception):
-    """The input cannot be used; the message is one line."""
 
 
 class Axis:
@@ -179,10 +176,7 @@ def main(arguments):
     parser.add_argument("--date", required=True)
     parser.add_argument("folder", type=pathlib.Path)
     asked = parser.parse_args(arguments)
-    try:
-        document = json.loads(pathlib.Path(asked.ladders).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{asked.ladders}: {error}") from error
+    document = load(asked.ladders)
     studies = document if isinstance(document, list) else [document]
     study = next((s for s in studies if s.get("ladder") == "occupancy"), None)
     if study is None:

@@ -7,22 +7,10 @@
 Every figure on the page comes from the files. Exit status: 0, or 2 if a file cannot be used.
 """
 import argparse
-import json
 import pathlib
 import sys
 
-
-class BadInput(Exception):
-    """The input cannot be used; the message is one line."""
-
-
-def load(path):
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise BadInput(f"{path}: {error}") from error
+from verdicts import BadInput, load
 
 
 def number(value, form):

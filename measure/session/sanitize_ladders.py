@@ -23,6 +23,8 @@ import subprocess
 import sys
 import time
 
+from compare_ncu import BadInput
+
 CHECKS = ["memcheck", "racecheck", "synccheck", "initcheck"]
 FOUND = 9  # exit status of compute-sanitizer where it has found something
 
@@ -47,10 +49,6 @@ WAITING = {("warps", "chain"), ("warps", "lock"), ("occupancy", "grid barrier"),
 # racecheck understands barriers only, not locks; lanes of a warp that wait for each other make no progress under it.
 NOT_FOR_RACECHECK = {("warps", "chain"), ("warps", "lock")}
 LONGEST = 100  # seconds for one run
-
-
-class BadInput(Exception):
-    """The input cannot be used; the message is one line."""
 
 
 class Run:

@@ -18,7 +18,7 @@
 #include "softgpu/check/session.hpp"
 
 namespace softgpu::machine {
-struct changed_tensor_maps; // inspect/tensor_map_checks.cpp
+struct changed_tensor_maps; // inspect/async/tensor_map_checks.cpp
 }
 
 namespace softgpu::check {

@@ -29,6 +29,11 @@ struct launch_record {
     int device = -1;                       // of the devices of its process; -1: there is one
     std::vector<prediction> predictions{}; // one a card that SOFTGPU_PREDICT names
     std::string launched_by{};             // the kernel that launched it, demangled; empty: the host did
+
+    [[nodiscard]] std::uint64_t blocks() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
+    [[nodiscard]] std::uint64_t threads_per_block() const { return std::uint64_t{block[0]} * block[1] * block[2]; }
+    [[nodiscard]] std::uint64_t warps_per_block() const { return (threads_per_block() + 31) / 32; }
+    [[nodiscard]] std::uint64_t warps() const { return blocks() * warps_per_block(); }
 };
 
 using launch_observer = void (*)(const launch_record& record, void* user);

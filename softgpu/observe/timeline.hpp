@@ -47,8 +47,8 @@ struct operation_record {
 
 // What a thread of the host did: issue an operation, or go on only after one was over, or after all issued before.
 struct host_step {
-    enum class sort : std::uint8_t { issues, waits, waits_for_all };
-    sort what = sort::issues;
+    enum class kind : std::uint8_t { issues, waits, waits_for_all };
+    kind what = kind::issues;
     std::uint32_t thread = 0;
     std::size_t operation = 0; // its place in the log; of waits_for_all: how many there were
     int device = -1;           // waits_for_all: those of this device; -1: of every one

@@ -87,10 +87,10 @@ private:
         std::vector<bool> issued(state_.size());
         for (std::size_t k = 0; k < log_.host.size(); ++k) {
             const host_step& s = log_.host[k];
-            if (s.operation >= state_.size() + (s.what == host_step::sort::waits_for_all ? 1 : 0)) {
+            if (s.operation >= state_.size() + (s.what == host_step::kind::waits_for_all ? 1 : 0)) {
                 throw std::invalid_argument("a step of the host with an operation that is not in the log");
             }
-            if (s.what == host_step::sort::issues) {
+            if (s.what == host_step::kind::issues) {
                 if (issued[s.operation]) {
                     throw std::invalid_argument("an operation that is issued twice");
                 }
@@ -133,7 +133,7 @@ private:
             t.clock = now_;
         }
         const host_step& s = log_.host[place];
-        if (s.what == host_step::sort::issues) {
+        if (s.what == host_step::kind::issues) {
             const operation_record& o = log_.operations[s.operation];
             const double aside = o.staged ? static_cast<double>(o.bytes) / machine_.pageable_bytes_per_s : 0;
             const double at = t.clock + (o.on == engine::none ? 0 : machine_.call_seconds + aside);
@@ -146,7 +146,7 @@ private:
             }
             t.clock = at;
             issue(s.operation);
-        } else if (s.what == host_step::sort::waits) {
+        } else if (s.what == host_step::kind::waits) {
             if (!state_[s.operation].over) {
                 return false;
             }

@@ -22,10 +22,7 @@ using warpfold::testing::record;
 using warpfold::testing::recording;
 
 // race(p): 64 threads write p[0].
-constexpr std::string_view race_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry race(.param .u64 p)
+constexpr std::string_view race_ptx = PTX_HEAD R"(.visible .entry race(.param .u64 p)
 {
     .reg .b32 %r<2>;
     .reg .b64 %rd<2>;

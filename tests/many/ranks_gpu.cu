@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -151,8 +150,7 @@ __global__ void write_nowhere(float* nowhere) { *nowhere = 1; }
 TEST(Nccl, ADeviceThatFailsIsReportedAtEveryRank) {
     int devices = 1;
     ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
-    const bool is_softgpu = std::getenv("SOFTGPU_DEVICES") != nullptr;
-    if (devices < 3 || (!is_softgpu && std::getenv("WARPFOLD_LAST_TEST") == nullptr)) {
+    if (devices < 3 || std::getenv("SOFTGPU_DEVICES") == nullptr) {
         GTEST_SKIP() << "each rank needs a device of its own, which the process can use afterwards";
     }
     thread_ranks group(3, std::chrono::seconds(100));
@@ -175,13 +173,6 @@ TEST(Nccl, ADeviceThatFailsIsReportedAtEveryRank) {
             error);
         EXPECT_THROW((void)reduce(on, data.data(), 100), error);
         threads.all_gather("x", all.data(), 1, "barrier");
-        if (!is_softgpu) { // nothing of a GPU that has failed can be freed
-            const bool failed = testing::Test::HasFailure();
-            std::printf("%s\n", failed ? "a rank has failed" : "every rank has its error");
-            std::fflush(stdout);
-            threads.all_gather("x", all.data(), 1, "barrier");
-            std::_Exit(failed ? 1 : 0);
-        }
     });
     for (int d = 0; d < devices; ++d) {
         EXPECT_EQ(cudaSetDevice(d), cudaSuccess);

@@ -37,8 +37,8 @@ public:
     std::size_t host_function(int stream) { return add(stream, engine::host, "host function", 0); }
     std::size_t record(int stream) { return add(stream, engine::none, "", 0); } // an event
     void wait_event(int stream, std::size_t event) { add(stream, engine::none, "", 0, {event}); }
-    void synchronize(std::size_t operation) { log.host.push_back({host_step::sort::waits, thread, operation}); }
-    void synchronize() { log.host.push_back({host_step::sort::waits_for_all, thread, log.operations.size()}); }
+    void synchronize(std::size_t operation) { log.host.push_back({host_step::kind::waits, thread, operation}); }
+    void synchronize() { log.host.push_back({host_step::kind::waits_for_all, thread, log.operations.size()}); }
     void non_blocking(int stream) { blocking_[stream] = false; }
 
     operation_log log;
@@ -64,7 +64,7 @@ private:
         o.stream = "stream " + std::to_string(stream);
         o.bytes = bytes;
         o.after = std::move(after);
-        log.host.push_back({host_step::sort::issues, thread, place});
+        log.host.push_back({host_step::kind::issues, thread, place});
         last_[stream] = place;
         return place;
     }

@@ -306,7 +306,7 @@ TEST(TimelineModel, RefusesWhatIsNoLog) {
     twice.host.push_back(twice.host.front());
     EXPECT_THROW(static_cast<void>(model_of(twice, slow_machine())), std::invalid_argument);
     operation_log none = p.log;
-    none.host.push_back({host_step::sort::waits, 0, 2});
+    none.host.push_back({host_step::kind::waits, 0, 2});
     EXPECT_THROW(static_cast<void>(model_of(none, slow_machine())), std::invalid_argument);
 }
 
@@ -373,7 +373,7 @@ TEST(Timeline, DevicesHaveEnginesOfTheirOwn) {
     p.log.operations[p.kernel(1)].device = 0;
     p.log.operations[p.kernel(2)].device = 1;
     p.log.operations[p.kernel(3, 5)].device = 2;
-    p.log.host.push_back({host_step::sort::waits_for_all, 0, p.log.operations.size(), 1});
+    p.log.host.push_back({host_step::kind::waits_for_all, 0, p.log.operations.size(), 1});
     p.log.operations[p.kernel(2)].device = 1;
     const timeline t = model_of(p.log, testing::slow_machine());
     EXPECT_EQ(t.events[0].end, 1);

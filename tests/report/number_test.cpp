@@ -75,6 +75,13 @@ TEST(group_digits, puts_commas) {
     EXPECT_EQ(group_digits(4'194'304), "4,194,304");
 }
 
+TEST(short_count, has_three_digits_from_100000_on) {
+    EXPECT_EQ(short_count(99'999), "99999");
+    EXPECT_EQ(short_count(100'000), "100k");
+    EXPECT_EQ(short_count(999'500), "1.00M");
+    EXPECT_EQ(short_count(12'345'678'901), "12.3G");
+}
+
 TEST(bytes, chooses_a_unit) {
     EXPECT_EQ(bytes(0), "0 bytes");
     EXPECT_EQ(bytes(999), "999 bytes");

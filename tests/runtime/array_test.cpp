@@ -13,21 +13,9 @@ namespace softgpu::runtime {
 extern "C" {
 
 error cudaMallocArray(array** out, const channel_format* format, std::size_t width, std::size_t height, unsigned flags);
-error cudaMallocMipmappedArray(mipmapped_array** out, const channel_format* format, extent size, unsigned levels,
-                               unsigned flags);
-error cudaFreeArray(array* a);
-error cudaFreeMipmappedArray(mipmapped_array* m);
-error cudaGetMipmappedArrayLevel(array** out, const mipmapped_array* m, unsigned level);
 error cudaArrayGetInfo(channel_format* format, extent* size, unsigned* flags, array* a);
 error cudaMemcpy2DToArray(array* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
                           std::size_t width, std::size_t height, copy_kind kind);
-error cudaMemcpyToArray(array* to, std::size_t x, std::size_t y, const void* from, std::size_t count, copy_kind kind);
-error cudaCreateTextureObject(texture_handle* out, const resource_description* resource, const texture_description* how,
-                              const view_description* view);
-error cudaDestroyTextureObject(texture_handle handle);
-error cudaGetTextureObjectResourceDesc(resource_description* resource, texture_handle handle);
-error cudaCreateSurfaceObject(texture_handle* out, const resource_description* resource);
-error cudaDestroySurfaceObject(texture_handle handle);
 }
 
 namespace {

@@ -14,15 +14,6 @@ namespace softgpu::runtime {
 
 extern "C" {
 error cudaMemcpy3DBatchAsync(std::size_t count, batch_operation* operations, unsigned long long flags, stream* on);
-error cudaMemPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::size_t count, memory_location* locations,
-                                std::size_t* indices, std::size_t location_count, unsigned long long flags, stream* on);
-error cudaMemDiscardBatchAsync(void** pointers, std::size_t* sizes, std::size_t count, unsigned long long flags,
-                               stream* on);
-error cudaMemDiscardAndPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::size_t count,
-                                          memory_location* locations, std::size_t* indices, std::size_t location_count,
-                                          unsigned long long flags, stream* on);
-error cudaMemRangeGetAttribute(void* data, std::size_t bytes, range_attribute which, const void* pointer,
-                               std::size_t count);
 }
 
 namespace {

@@ -10,6 +10,9 @@
 
 #include "tests/runtime/api.hpp"
 
+// How the tests' PTX begins.
+#define PTX_HEAD ".version 8.0\n.target sm_75\n.address_size 64\n"
+
 namespace softgpu::runtime {
 
 // One container with one plain entry: kind 1 is PTX, 2 machine code.
@@ -95,10 +98,7 @@ error launch(const void* kernel, unsigned blocks, unsigned threads, Arguments...
 // required have launch bounds; shares(p) has 40 KiB of static shared memory; swap(p): each of two warps reads what the other
 // wrote, without a barrier; copy(p): p[64 + tid] = p[tid] + 1; transfer(to, from): to[tid] = from[tid]. Variables: counter,
 // fixed, both.
-inline constexpr std::string_view sample_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .global .align 4 .u32 counter[4] = {7, 8, 9, 10};
+inline constexpr std::string_view sample_ptx = PTX_HEAD R"(.visible .global .align 4 .u32 counter[4] = {7, 8, 9, 10};
 .visible .const .align 4 .u32 fixed = 5;
 .visible .global .align 4 .attribute(.managed) .u32 both = 3;
 .visible .entry _Z4fillPjj(.param .u64 fill_p, .param .u32 fill_value)

@@ -238,8 +238,7 @@ TEST_F(launch_test, ptx_that_is_too_new_for_the_card) {
 
 TEST_F(launch_test, ptx_that_does_not_parse) {
     char kernel = 0;
-    embedded_program broken(
-        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry _Z6brokenv() { nonsense.u32 %r1; }\n");
+    embedded_program broken(PTX_HEAD ".visible .entry _Z6brokenv() { nonsense.u32 %r1; }\n");
     broken.kernel(&kernel, "_Z6brokenv");
     testing::internal::CaptureStderr();
     const error e = bare(&kernel, one, one);

@@ -17,12 +17,13 @@ struct library;
 extern "C" {
 error cudaLibraryLoadData(library** out, const void* code, void* options, void** values, unsigned count,
                           void* library_options, void** library_values, unsigned library_count);
+error cudaLibraryLoadFromFile(library** out, const char* path, void* options, void** values, unsigned count,
+                              void* library_options, void** library_values, unsigned library_count);
 error cudaLibraryUnload(library* handle);
 error cudaLibraryGetKernel(function** out, library* handle, const char* name);
 error cudaLibraryGetKernelCount(unsigned* count, library* handle);
 error cudaLibraryEnumerateKernels(function** kernels, unsigned count, library* handle);
 error cudaLibraryGetUnifiedFunction(void** pointer, library* handle, const char* name);
-error cudaFuncGetName(const char** name, const void* kernel);
 error cudaLibraryGetGlobal(void** pointer, std::size_t* bytes, library* handle, const char* name);
 error cudaLibraryGetManaged(void** pointer, std::size_t* bytes, library* handle, const char* name);
 }
@@ -100,6 +101,13 @@ TEST(library, machine_code_cannot_run) {
     EXPECT_EQ(cudaLibraryLoadData(&l, "\177ELF and more", nullptr, nullptr, 0, nullptr, nullptr, 0),
               error::no_kernel_image_for_device);
     EXPECT_EQ(cudaLibraryLoadData(&l, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0), error::invalid_value);
+}
+
+TEST(library, neither_a_folder_nor_a_lost_file_has_code) {
+    library* l = nullptr;
+    for (const char* const path : {"/", "/there/is/no/such.ptx"}) {
+        EXPECT_EQ(cudaLibraryLoadFromFile(&l, path, nullptr, nullptr, 0, nullptr, nullptr, 0), error::file_not_found);
+    }
 }
 
 } // namespace

@@ -25,10 +25,7 @@ using namespace std::string_literals;
 
 // ns::turn<2>(p): a block stores words two apart, meets, and each warp loads one of them. ticket(p): p[tid] is the thread's
 // place in the order of arrival.
-constexpr std::string_view ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.global .align 4 .u32 next;
+constexpr std::string_view ptx = PTX_HEAD R"(.global .align 4 .u32 next;
 .visible .entry _ZN2ns4turnILi2EEEvPj(.param .u64 out)
 {
     .reg .b32 %r<8>;

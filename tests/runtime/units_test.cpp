@@ -15,15 +15,15 @@
 namespace softgpu::runtime {
 namespace {
 
-const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
-const std::string unit_of_kernel = head + ".extern .func _Z5storePj(.param .b64 p)\n;\n.extern .global .u32 x;\n"
-                                          ".visible .entry _Z1kPj(.param .u64 q)\n{ .reg .b64 %rd; .reg .b32 %r;\n"
-                                          "ld.param.u64 %rd, [q]; ld.global.u32 %r, [x]; add.u32 %r, %r, 1;\n"
-                                          "st.global.u32 [x], %r;\n{ .param .b64 a; st.param.b64 [a], %rd;\n"
-                                          "call _Z5storePj, (a); }\nret; }\n";
-const std::string unit_of_function = head + ".visible .global .u32 x = 41;\n.visible .func _Z5storePj(.param .b64 p)\n"
-                                            "{ .reg .b64 %rd; .reg .b32 %r; ld.param.u64 %rd, [p];\n"
-                                            "ld.global.u32 %r, [x]; st.u32 [%rd], %r; ret; }\n";
+const std::string unit_of_kernel = PTX_HEAD ".extern .func _Z5storePj(.param .b64 p)\n;\n.extern .global .u32 x;\n"
+                                            ".visible .entry _Z1kPj(.param .u64 q)\n{ .reg .b64 %rd; .reg .b32 %r;\n"
+                                            "ld.param.u64 %rd, [q]; ld.global.u32 %r, [x]; add.u32 %r, %r, 1;\n"
+                                            "st.global.u32 [x], %r;\n{ .param .b64 a; st.param.b64 [a], %rd;\n"
+                                            "call _Z5storePj, (a); }\nret; }\n";
+const std::string unit_of_function =
+    PTX_HEAD ".visible .global .u32 x = 41;\n.visible .func _Z5storePj(.param .b64 p)\n"
+             "{ .reg .b64 %rd; .reg .b32 %r; ld.param.u64 %rd, [p];\n"
+             "ld.global.u32 %r, [x]; st.u32 [%rd], %r; ret; }\n";
 
 constexpr std::uint16_t ptx = 1;
 constexpr std::uint16_t machine_code = 2;
@@ -185,7 +185,7 @@ TEST_F(lto_units_test, without_the_library) {
 #endif
 
 TEST_F(units_test, ptx_that_does_not_parse) {
-    linked_program program({{ptx, unit_of_kernel}, {ptx, head + ".visible .nonsense x;\n"}});
+    linked_program program({{ptx, unit_of_kernel}, {ptx, PTX_HEAD ".visible .nonsense x;\n"}});
     const std::string message = program.complaint(error::invalid_ptx);
     EXPECT_NE(message.find("nonsense"), std::string::npos) << message;
 }

@@ -5,12 +5,14 @@ import os
 import pathlib
 import stat
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def load(script):
-    """Loads a script of the tree as a module."""
+    """Loads a script of the tree as a module; it may import those of its folder."""
+    sys.path.insert(0, str((ROOT / script).parent))
     spec = importlib.util.spec_from_file_location(pathlib.Path(script).stem, ROOT / script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -13,7 +13,8 @@ SOURCE = r"(?:cuh|cu|hpp|cpp|h|def|py|sh|cmake|md|txt|json|svg)"
 # Folders that a named file may be relative to: the documents of the library name headers as #include lines do.
 BASES = ["", "include/warpfold"]
 # Names in examples of a user's own project, of CUDA's headers and of an installation.
-EXAMPLES = {"program.cu", "transpose_test.cu", "a.cu", "b.cpp", "found.json", "curand_kernel.h", "warpfold/testing/abi.h"}
+EXAMPLES = {"program.cu", "transpose_test.cu", "a.cu", "b.cpp", "found.json", "curand_kernel.h", "warpfold/testing/abi.h",
+            "cooperative_groups/details/sync.h", "a/b/c.cu", "b/c.cu", "a/b/f.cu"}
 LONGEST = {"README.md": 120, "HACKING.md": 150}
 
 
@@ -58,6 +59,19 @@ def named_paths(text):
             if path in EXAMPLES or (words and not path.endswith(".md")) or path.startswith(("build/", "/", ".")):
                 continue
             yield path
+
+
+def paths_in_comments(name):
+    """Files named with a folder in the comments of a source that begin with // or #."""
+    if re.search(r"\.(cuh|cu|hpp|cpp|h|def)$", name):
+        mark = "//"
+    elif re.search(r"\.(py|sh|cmake)$|(^|/)(CMakeLists\.txt|dev)$", name):
+        mark = "#"
+    else:
+        return []
+    comments = re.findall(rf"(?:^|\s){mark}(.*)", (ROOT / name).read_text(), re.M)
+    return [path for comment in comments
+            for path in re.findall(rf"(?<![\w./%$<-])(?:[\w-]+/)+[\w.-]+\.{SOURCE}(?!\w|\.\w)", comment)]
 
 
 def anchors(page):
@@ -125,6 +139,18 @@ class Documents(unittest.TestCase):
                 seen += 1
         self.assertEqual(missing, [])
         self.assertGreater(seen, 100)
+
+    def test_files_named_in_comments_exist(self):
+        """From the root or from any folder on: a path is the end of a tracked one."""
+        tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.splitlines()
+        if not tracked:
+            self.skipTest("no checkout of git")
+        ends = {"/".join(parts[first:]) for parts in (path.split("/") for path in tracked) for first in range(len(parts))}
+        named = [(source, path) for source in tracked if (ROOT / source).is_file() for path in paths_in_comments(source)]
+        missing = [f"{source}: {path}" for source, path in named
+                   if path not in ends and path not in EXAMPLES and not re.search("[A-Z]{2,}", path)]
+        self.assertEqual(missing, [])
+        self.assertGreater(len(named), 100)
 
     def test_every_page_is_linked(self):
         """From another page: a page or a plot that nothing links to is not found by readers."""

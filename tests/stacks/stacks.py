@@ -105,19 +105,8 @@ def is_installed(name):
 
 def run(arguments, limit, python=sys.executable, warnings="ignore", **environment):
     """Python under `warpfold run`, with this filter of warnings: exit status (None: the limit was reached), output, seconds."""
-    began = time.monotonic()
-    # A process group of its own, so that the limit ends what the program has started too.
-    process = subprocess.Popen([os.environ["WARPFOLD_TOOL"], "run", "--", str(python), "-W", warnings, *arguments],
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment},
-                               start_new_session=True)
-    try:
-        output, _ = process.communicate(timeout=limit)
-        status = process.returncode
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        output, _ = process.communicate()
-        status = None
-    return status, output.decode(errors="replace"), time.monotonic() - began
+    return cpp_stacks.run([os.environ["WARPFOLD_TOOL"], "run", "--", str(python), "-W", warnings, *arguments], limit,
+                          **environment)
 
 
 def python_of(name):

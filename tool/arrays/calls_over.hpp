@@ -98,7 +98,7 @@ private:
     template <class Work>
     decltype(auto) framed(const char* call, const Work& work) const {
         const auto ranks = on();
-        return detail::call_frame<std::remove_const_t<decltype(ranks)>>::run(ranks, call, work);
+        return detail::call_scope<std::remove_const_t<decltype(ranks)>>::run(ranks, call, work);
     }
     template <class Work>
     static std::exception_ptr error_of(const Work& work) {

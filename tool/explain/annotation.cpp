@@ -18,6 +18,7 @@
 namespace warpfold::tool {
 namespace {
 
+using report::short_count;
 using report::tone;
 using softgpu::observe::counters;
 using softgpu::observe::point_counts;
@@ -89,20 +90,7 @@ profile_by_line by_line(const profile_kernel& kernel, bool outermost) {
     return lines;
 }
 
-std::string count_text(std::uint64_t n) {
-    if (n < 100000) {
-        return std::to_string(n);
-    }
-    const char* const units[] = {"k", "M", "G", "T", "P"};
-    auto value = static_cast<double>(n);
-    std::size_t unit = 0;
-    for (value /= 1000; value >= 999.5 && unit < 4; ++unit) {
-        value /= 1000;
-    }
-    return report::figure(value, 3) + units[unit];
-}
-
-std::string count_or_blank(std::uint64_t n) { return n == 0 ? std::string() : count_text(n); }
+std::string count_or_blank(std::uint64_t n) { return n == 0 ? std::string() : short_count(n); }
 
 std::string per_request(std::uint64_t sectors, std::uint64_t requests) {
     return requests == 0 ? std::string()
@@ -151,7 +139,7 @@ std::string head() {
 std::string row(const std::string& mark, const std::string& number, const figures& f, const std::string& text) {
     const counters& c = f.sum.counts;
     const bool any = c.warp_instructions != 0;
-    std::string line = fmt::format(columns, mark, number, any ? count_text(c.warp_instructions) : "",
+    std::string line = fmt::format(columns, mark, number, any ? short_count(c.warp_instructions) : "",
                                    any ? fmt::format("{:.1f}", f.lanes()) : "", per_request(f.sectors(), f.requests()),
                                    per_request(f.ideal_sectors, f.requests()), count_or_blank(f.conflicts()),
                                    count_or_blank(c.divergent_branches), text);
@@ -332,7 +320,7 @@ private:
 
     void ranked(const place& p, std::uint64_t value, std::uint64_t whole) {
         const std::string line =
-            fmt::format("{:>10} {:>6}  {:<28} ", count_text(value), percent(value, whole), place_text(p));
+            fmt::format("{:>10} {:>6}  {:<28} ", short_count(value), percent(value, whole), place_text(p));
         std::string text = line + source(p, width_ - std::min<std::size_t>(report::display_width(line), 80));
         text.erase(text.find_last_not_of(' ') + 1);
         out_ += text + "\n";
@@ -360,17 +348,17 @@ private:
     void summary() {
         const counters& c = all_.sum.counts;
         const std::uint64_t passes = c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts;
-        worst(fmt::format("Bank conflicts: {} of the {} passes through shared memory", count_text(all_.conflicts()),
-                          count_text(passes)),
+        worst(fmt::format("Bank conflicts: {} of the {} passes through shared memory", short_count(all_.conflicts()),
+                          short_count(passes)),
               [](const figures& f) { return f.conflicts(); });
         worst(fmt::format("Sectors more than their bytes need: {} of {} in global memory",
-                          count_text(all_.wasted_sectors()), count_text(all_.sectors())),
+                          short_count(all_.wasted_sectors()), short_count(all_.sectors())),
               [](const figures& f) { return f.wasted_sectors(); });
         worst(fmt::format("Branches that lanes of a warp left in two directions: {} of {}",
-                          count_text(c.divergent_branches), count_text(c.branches)),
+                          short_count(c.divergent_branches), short_count(c.branches)),
               [](const figures& f) { return f.sum.counts.divergent_branches; });
-        worst(fmt::format("Lanes that executed nothing: {} of {}", count_text(all_.idle_lanes()),
-                          count_text(32 * c.warp_instructions)),
+        worst(fmt::format("Lanes that executed nothing: {} of {}", short_count(all_.idle_lanes()),
+                          short_count(32 * c.warp_instructions)),
               [](const figures& f) { return f.idle_lanes(); });
     }
 

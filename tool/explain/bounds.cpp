@@ -2,7 +2,6 @@
 #include "tool/explain/bounds.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -22,17 +21,12 @@ constexpr double issued_per_clock = 4;
 constexpr double wavefronts_per_clock = 1;
 constexpr double l2_bytes_per_clock = 64;
 
-double blocks_of(const launch_record& launch) {
-    return static_cast<double>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-}
-
 // Resident on one multiprocessor, as far as threads and shared memory decide.
 double resident_blocks(const launch_record& launch, const card& c) {
-    const unsigned threads = std::max(1U, launch.block[0] * launch.block[1] * launch.block[2]);
     const auto shared = launch.dynamic_shared_bytes + launch.static_shared_bytes +
                         static_cast<std::uint64_t>(c.reserved_shared_per_block);
-    const unsigned whole_warps = (threads + 31) / 32 * 32;
-    const auto by_threads = static_cast<unsigned>(c.threads_per_multiprocessor) / whole_warps;
+    const auto warps = std::max(1U, static_cast<unsigned>(launch.warps_per_block()));
+    const auto by_threads = static_cast<unsigned>(c.threads_per_multiprocessor) / (warps * 32);
     const auto by_shared =
         shared == 0 ? by_threads : static_cast<unsigned>(static_cast<unsigned>(c.shared_per_multiprocessor) / shared);
     return std::max(1U, std::min({by_threads, by_shared, static_cast<unsigned>(c.blocks_per_multiprocessor)}));
@@ -41,10 +35,10 @@ double resident_blocks(const launch_record& launch, const card& c) {
 // Each warp has one instruction or access under way at a time, so that only other warps hide what it waits for (Little's
 // law): on each multiprocessor in use, what all its warps wait for, over the warps that are there at once.
 double clocks_waited(const launch_record& launch, double scale, const card& c, const latencies& l) {
-    const double blocks = std::max(1.0, scale * blocks_of(launch));
+    const double blocks = std::max(1.0, scale * static_cast<double>(launch.blocks()));
     const double multiprocessors = std::min(blocks, static_cast<double>(c.multiprocessors));
     const double blocks_at_once = std::min(resident_blocks(launch, c), blocks / multiprocessors);
-    const double warps = std::ceil(launch.block[0] * launch.block[1] * launch.block[2] / 32.0);
+    const auto warps = static_cast<double>(launch.warps_per_block());
     return scale * l.clocks(launch.total) / (multiprocessors * blocks_at_once * warps);
 }
 
@@ -115,7 +109,7 @@ bounds_of_step bounds_of(const ladder::ladder_report& report, const ladder::step
         const latencies l;
         double clocks = 0;
         for (const launch_record& launch : launches) {
-            clocks += clocks_waited(launch, blocks_of(launch) > 1 ? scale : 1, c, l);
+            clocks += clocks_waited(launch, launch.blocks() > 1 ? scale : 1, c, l);
         }
         add(resource::latency, clocks / clock,
             fmt::format(

@@ -23,18 +23,7 @@ using softgpu::observe::point_counts;
 constexpr double hot_share = 0.1;
 constexpr std::size_t least_room = 40; // columns of source
 
-std::string count_text(std::uint64_t n) {
-    if (n < 100000) {
-        return n == 0 ? std::string() : std::to_string(n);
-    }
-    const char* const units[] = {"k", "M", "G", "T", "P"};
-    auto value = static_cast<double>(n) / 1000;
-    std::size_t unit = 0;
-    for (; value >= 999.5 && unit < 4; ++unit) {
-        value /= 1000;
-    }
-    return report::figure(value, 3) + units[unit];
-}
+std::string count_or_blank(std::uint64_t n) { return n == 0 ? std::string() : report::short_count(n); }
 
 struct column {
     const char* name;
@@ -48,30 +37,31 @@ std::string fixed(std::uint64_t part, std::uint64_t whole) {
 
 constexpr column columns[] = {
     {"instr", "PTX instructions, counted once a warp",
-     [](const point_counts& p) { return count_text(p.counts.warp_instructions); }},
+     [](const point_counts& p) { return count_or_blank(p.counts.warp_instructions); }},
     {"lanes", "threads of a warp that executed them, on average",
      [](const point_counts& p) {
          return fixed(p.counts.thread_instructions - p.guarded_off, p.counts.warp_instructions);
      }},
     {"read", "32-byte sectors of global memory that loads touched",
-     [](const point_counts& p) { return count_text(p.counts.global_load_sectors); }},
-    {"written", "the same of stores", [](const point_counts& p) { return count_text(p.counts.global_store_sectors); }},
+     [](const point_counts& p) { return count_or_blank(p.counts.global_load_sectors); }},
+    {"written", "the same of stores",
+     [](const point_counts& p) { return count_or_blank(p.counts.global_store_sectors); }},
     {"sect/rq", "sectors for each of these loads and stores of a warp",
      [](const point_counts& p) {
          return fixed(p.counts.global_load_sectors + p.counts.global_store_sectors,
                       p.counts.global_load_requests + p.counts.global_store_requests);
      }},
     {"atomic", "sectors of atomics on global memory, each as often as the most lanes that met at one address of it",
-     [](const point_counts& p) { return count_text(p.counts.atomic_sectors); }},
+     [](const point_counts& p) { return count_or_blank(p.counts.atomic_sectors); }},
     {"local", "sectors of local memory",
-     [](const point_counts& p) { return count_text(p.counts.local_load_sectors + p.counts.local_store_sectors); }},
+     [](const point_counts& p) { return count_or_blank(p.counts.local_load_sectors + p.counts.local_store_sectors); }},
     {"conflct", "passes through shared memory that only bank conflicts made necessary",
      [](const point_counts& p) {
-         return count_text(p.counts.shared_load_bank_conflicts + p.counts.shared_store_bank_conflicts +
-                           p.counts.shared_atomic_bank_conflicts);
+         return count_or_blank(p.counts.shared_load_bank_conflicts + p.counts.shared_store_bank_conflicts +
+                               p.counts.shared_atomic_bank_conflicts);
      }},
     {"diverge", "branches that lanes of a warp left in two directions",
-     [](const point_counts& p) { return count_text(p.counts.divergent_branches); }},
+     [](const point_counts& p) { return count_or_blank(p.counts.divergent_branches); }},
 };
 
 class writer {

@@ -16,19 +16,13 @@ std::optional<double> ratio(std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::uint64_t warps_of(const softgpu::observe::launch_record& launch) {
-    const std::uint64_t blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
-    const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    return blocks * ((threads + 31) / 32);
-}
-
 step_figures counted_figures(const std::vector<softgpu::observe::launch_record>& launches, std::uint64_t n) {
     step_figures f;
     softgpu::observe::counters total;
     std::uint64_t warps = 0;
     for (const auto& launch : launches) {
         total.add(launch.total);
-        warps += warps_of(launch);
+        warps += launch.warps();
     }
     f.instructions_per_element = ratio(total.thread_instructions, n);
     f.active_lanes = ratio(total.thread_instructions, total.warp_instructions);

@@ -17,7 +17,7 @@ inline constexpr bool is_split_v = false;
 
 // Runs the checks and the work of a call. Targets over ranks tell the other ranks what this throws.
 template <class On>
-struct call_frame {
+struct call_scope {
     template <class Work>
     static decltype(auto) run(const On& /*on*/, const char* /*call*/, const Work& work) {
         return work();

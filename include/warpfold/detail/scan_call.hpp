@@ -97,7 +97,7 @@ void checked_scan(const char* call, const On& on, const In& in, const N& element
 template <bool Inclusive, class On, class In, element_count N, class Out, class Map, class Op, class... How>
 void scan_call(const char* call, const On& on, const In& in, const N& n, Out& out, const Map& map, const Op& op,
                const How&... how) {
-    call_frame<On>::run(on, call, [&] { detail::checked_scan<Inclusive>(call, on, in, n, out, map, op, how...); });
+    call_scope<On>::run(on, call, [&] { detail::checked_scan<Inclusive>(call, on, in, n, out, map, op, how...); });
 }
 
 } // namespace warpfold::detail

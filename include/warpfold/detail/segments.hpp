@@ -151,7 +151,7 @@ void check_segment_ranges(const char* name, [[maybe_unused]] const In& in, [[may
 template <class Call, class On, class In, class Offsets, element_count N, class Out, class... Rest>
 void with_segments(const char* name, const Call& call, const On& on, const In& in, const Offsets& offsets,
                    const N& segments, Out&& out, const Rest&... rest) {
-    call_frame<On>::run(on, name, [&] {
+    call_scope<On>::run(on, name, [&] {
         const auto number = detail::checked_count(segments, name);
         detail::check_segment_ranges<On>(name, in, offsets,
                                          std::is_same_v<On, host> ? number.value() : least_of(number), out);
@@ -163,7 +163,7 @@ template <class Call, class On, class In, sized_range Offsets, class Out, class.
 requires(!element_count<std::remove_cvref_t<Out>>) void with_segments(const char* name, const Call& call, const On& on,
                                                                       const In& in, const Offsets& offsets, Out&& out,
                                                                       const Rest&... rest) {
-    call_frame<On>::run(on, name, [&] {
+    call_scope<On>::run(on, name, [&] {
         if (std::size(offsets) == 0) {
             throw invalid_argument(std::string("warpfold: ") + name +
                                    ": there are no offsets, and they are one more than segments");

@@ -253,7 +253,7 @@ void tell_failure(const over_ranks<On, Comm>& on, const char* call, const char* 
 // An exception before the first gather() in `work` is told to the other ranks and thrown again. Calls that gather twice run what
 // comes between in a frame of its own.
 template <class On, class Comm>
-struct call_frame<over_ranks<On, Comm>> {
+struct call_scope<over_ranks<On, Comm>> {
     template <class Work>
     static decltype(auto) run(const over_ranks<On, Comm>& on, const char* call, const Work& work) {
         const std::uint64_t before = on.comm->gathers();
@@ -274,10 +274,10 @@ struct call_frame<over_ranks<On, Comm>> {
 };
 
 template <class On, class Comm>
-struct call_frame<reproducible_ranks<On, Comm>> {
+struct call_scope<reproducible_ranks<On, Comm>> {
     template <class Work>
     static decltype(auto) run(const reproducible_ranks<On, Comm>& on, const char* call, const Work& work) {
-        return call_frame<over_ranks<On, Comm>>::run(on.ranks, call, work);
+        return call_scope<over_ranks<On, Comm>>::run(on.ranks, call, work);
     }
 };
 

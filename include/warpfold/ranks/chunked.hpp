@@ -50,7 +50,7 @@ struct chunked_engine<over_ranks<On, Comm>> {
     template <class Source, class Fold>
     static typename Fold::value fold(const target& on, Source& source, const Fold& fold, const chunked_options& options,
                                      std::uint64_t& n, const char* call) {
-        return call_frame<target>::run(on, call, [&] {
+        return call_scope<target>::run(on, call, [&] {
             using T = typename Source::element;
             using V = typename Fold::value;
             const auto signature = detail::signature_of<T, V, Fold>(call, on.root);
@@ -63,7 +63,7 @@ struct chunked_engine<over_ranks<On, Comm>> {
             }
             std::uint64_t mine = 0;
             // A frame of its own: the others may have gathered the number of elements already.
-            const V value = call_frame<target>::run(
+            const V value = call_scope<target>::run(
                 on, call, [&] { return chunked_engine<On>::fold(on.on, source, part, options, mine, call); });
             const auto all = detail::gather(on, signature, mine, value);
             n = all.all();
@@ -92,7 +92,7 @@ struct chunked_engine<over_ranks<On, Comm>> {
     template <class Source, class Bins>
     static std::vector<std::uint64_t> count(const target& on, Source& source, const Bins& bins,
                                             const chunked_options& options, const char* call) {
-        return call_frame<target>::run(on, call, [&] {
+        return call_scope<target>::run(on, call, [&] {
             using T = typename Source::element;
             auto counts = chunked_engine<On>::count(on.on, source, bins, options, call);
             detail::gather(on, detail::signature_of<T, Bins>(call, on.root, bins.count(), "bins"), 0, no_value{});
@@ -107,7 +107,7 @@ struct chunked_engine<over_ranks<On, Comm>> {
     template <class Source>
     static long_accumulator<typename Source::element, 1> exact(const target& on, Source& source,
                                                                const chunked_options& options, const char* call) {
-        return call_frame<target>::run(on, call, [&] {
+        return call_scope<target>::run(on, call, [&] {
             return detail::total_of_ranks(on, chunked_engine<On>::exact(on.on, source, options, call), 0, call);
         });
     }

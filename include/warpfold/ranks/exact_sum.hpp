@@ -75,12 +75,12 @@ struct staged_exact {
 
     template <class T, class... Ins>
     static T value(const target& on, std::uint64_t n, const char* call, const Ins&... ins) {
-        return call_frame<target>::run(on, call,
+        return call_scope<target>::run(on, call,
                                        [&] { return detail::exact_over_ranks<T>(on, n, call, ins...).value(); });
     }
     template <class T, class Out, class... Ins>
     static void into(const target& on, std::uint64_t n, const Out& out, const char* call, const Ins&... ins) {
-        call_frame<target>::run(on, call, [&] {
+        call_scope<target>::run(on, call, [&] {
             if (on.has_result()) {
                 detail::check_array(out, 1, call);
             }
@@ -119,7 +119,7 @@ struct exact_finish_engine<over_ranks<On, Comm>> {
     template <class T, class In, class Finish>
     static typename Finish::result value(const target& on, const In& in, std::uint64_t n, const Finish& finish,
                                          const char* call) {
-        return call_frame<target>::run(on, call, [&] {
+        return call_scope<target>::run(on, call, [&] {
             using totals = exact_totals<T>;
             rank_sums<T, Finish> mine{};
             if constexpr (Finish::sums != 0) {
@@ -151,7 +151,7 @@ struct exact_finish_engine<over_ranks<On, Comm>> {
     template <class T, class In, class Out, class Finish>
     static void into(const target& on, const In& in, std::uint64_t n, const Out& out, const Finish& finish,
                      const char* call) {
-        call_frame<target>::run(on, call, [&] {
+        call_scope<target>::run(on, call, [&] {
             if (on.has_result()) {
                 detail::check_array(out, 1, call);
             }

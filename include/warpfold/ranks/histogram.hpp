@@ -77,7 +77,7 @@ private:
     template <class In, class Of, class Count, class Work>
     static void run(const target& on, std::uint64_t n, Count* counts, std::uint32_t bins, update mode, const char* call,
                     const Work& work) {
-        call_frame<target>::run(on, call, [&] {
+        call_scope<target>::run(on, call, [&] {
             using memory = rank_target<On>;
             if (on.has_result()) {
                 detail::check_array(counts, bins, call);

@@ -45,7 +45,7 @@ gathered<A> gather_folds(const over_ranks<On, Comm>& on, const rank_signature& s
     };
     if constexpr (takes_index_v<Map, element_t<In>>) {
         const shifted_map<Map> shifted{map, detail::first_index(on, signature, n)};
-        return call_frame<over_ranks<On, Comm>>::run(on, signature.call, [&] { return gather(shifted); });
+        return call_scope<over_ranks<On, Comm>>::run(on, signature.call, [&] { return gather(shifted); });
     } else {
         return gather(map);
     }
@@ -94,7 +94,7 @@ struct staged_reduce {
                       const Result& result, const char* call) {
         static_assert(!is_count_at_v<N>, "over ranks the number of elements is an integer");
         const std::uint64_t n = detail::checked_count(elements, call).value();
-        return call_frame<target>::run(on, call, [&] {
+        return call_scope<target>::run(on, call, [&] {
             detail::wait_within_limit(on, call);
             const auto signature = detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
             if constexpr (is_located_v<Result>) {
@@ -111,7 +111,7 @@ struct staged_reduce {
     template <class A, class In, class N, class Map, class Op, class Result, class Out>
     static void into(const target& on, const In& in, const N& n, const Map& map, const Op& op, const Result& result,
                      const Out& out, const char* call) {
-        call_frame<target>::run(on, call, [&] {
+        call_scope<target>::run(on, call, [&] {
             if (on.has_result()) {
                 detail::check_array(out, 1, call);
             }

@@ -142,7 +142,7 @@ struct staged_scan {
         const auto signature = detail::signature_of<element_t<In>, A, U, Map, Op, How>(call, on.root);
         if constexpr (takes_index_v<Map, element_t<In>>) {
             const std::uint64_t first = detail::first_index(on, signature, n);
-            call_frame<target>::run(on, call, [&] { scan_from(on, signature, first, in, n, out, map, op, how, call); });
+            call_scope<target>::run(on, call, [&] { scan_from(on, signature, first, in, n, out, map, op, how, call); });
         } else {
             scan_from(on, signature, 0, in, n, out, map, op, how, call);
         }

@@ -101,7 +101,7 @@ struct staged_segments {
     template <class A, class In, class Offsets, class Map, class Op, class Result, class Out>
     static void into(const target& on, const In& in, const Offsets& offsets, std::uint64_t segments, const Map& map,
                      const Op& op, const Result& result, const Out& out, const char* call) {
-        call_frame<target>::run(on, call, [&] {
+        call_scope<target>::run(on, call, [&] {
             const segment_bounds_of_part bounds(on, offsets, segments, out, call);
             const std::uint64_t begin = bounds.begin, last = bounds.last, n = bounds.n;
             const auto signature = detail::signature_of<element_t<In>, A, Map, Op, Result>(call, on.root);
@@ -117,7 +117,7 @@ struct staged_segments {
             if constexpr (is_located_v<Result>) {
                 using T = element_t<In>;
                 const std::uint64_t first = detail::first_index(on, signature, n);
-                call_frame<target>::run(on, call, [&] {
+                call_scope<target>::run(on, call, [&] {
                     const auto part = [&](std::uint64_t from, std::uint64_t to) {
                         const auto here = detail::from_element(in, from);
                         const located_or_none<std::remove_cv_t<decltype(here)>> found{{here}};
@@ -150,7 +150,7 @@ struct staged_segments {
                 };
                 if constexpr (takes_index_v<Map, element_t<In>>) {
                     const std::uint64_t first = detail::first_index(on, signature, n);
-                    call_frame<target>::run(on, call, [&] {
+                    call_scope<target>::run(on, call, [&] {
                         with([&](std::uint64_t from) { return shifted_map<Map>{map, first + from}; });
                     });
                 } else {

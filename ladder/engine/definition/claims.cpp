@@ -221,9 +221,7 @@ std::vector<std::uint64_t> by_interval(const softgpu::observe::launch_record& la
 }
 
 double barriers_per_warp(const softgpu::observe::launch_record& launch) {
-    const std::uint64_t blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
-    const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    return static_cast<double>(launch.total.barriers) / static_cast<double>(blocks * ((threads + 31) / 32));
+    return static_cast<double>(launch.total.barriers) / static_cast<double>(launch.warps());
 }
 
 std::uint64_t sum(const std::vector<std::uint64_t>& values) {

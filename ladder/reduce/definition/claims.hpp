@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The checks behind the reductions' claims, beside those of all ladders (engine/claims.hpp): readings of the counters by
+// The checks behind the reductions' claims, beside those of all ladders (engine/definition/claims.hpp): readings of the counters by
 // iteration of the tree, and comparisons of times.
 //
 // The kernels with one __syncthreads before the tree and one after each iteration have iteration j (from 0) of the tree

@@ -8,7 +8,7 @@ import pytest
 
 import warpfold as wf
 from device_values import ByDLPack, DeviceValues
-from support import TYPES, assert_same, laid_out, near_edges, outcome, tolerance_of
+from support import TYPES, assert_same, laid_out, near_edges, outcome
 
 pytestmark = pytest.mark.skipif(os.environ.get("WARPFOLD_DEVICE") != "softgpu", reason="needs the software GPU")
 

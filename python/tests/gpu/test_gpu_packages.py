@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Arrays of PyTorch and CuPy, by the stand-ins of conftest.py; of Numba, JAX and others."""
-import ctypes
 import importlib
 import os
 import sys
@@ -12,7 +11,7 @@ import pytest
 
 import gpu_check
 import warpfold as wf
-from device_values import RUNTIME, ByDLPack, DeviceValues, check
+from device_values import ByDLPack, DeviceValues
 from gpu_cases import has_nvrtc
 from support import NAMES, OF_FLOATS, assert_same, outcome, tolerance_of
 

@@ -64,9 +64,9 @@ public:
 
 // An operation that has begun.
 struct operation_record {
-    enum class sort : std::uint8_t { kernel, transfer, allocation, release };
+    enum class kind : std::uint8_t { kernel, transfer, allocation, release };
 
-    sort what = sort::kernel;
+    kind what = kind::kernel;
     operation_note note;
     std::string name; // "kernel f(int*)", "copy of 16 bytes from host to device"
     bool done = false;

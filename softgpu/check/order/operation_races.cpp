@@ -12,7 +12,7 @@ namespace softgpu::check {
 
 namespace {
 
-using sort = operation_record::sort;
+using record_kind = operation_record::kind;
 
 const char* const between_streams = "race between streams";
 const char* const between_devices = "race between devices";
@@ -42,7 +42,7 @@ finding_access access_of(const operation_record& r, const char* doing) {
 }
 
 const char* verb_of(const operation_record& r, const touched_range& range) {
-    return r.what != sort::transfer ? "" : range.writes ? ", writes it" : ", reads it";
+    return r.what != record_kind::transfer ? "" : range.writes ? ", writes it" : ", reads it";
 }
 
 bool meet_in_memory(const touched_range& a, const touched_range& b) {
@@ -66,13 +66,13 @@ bool follows(const operation_record& record, const operation_record& kernel, sta
 } // namespace
 
 finding race_of(const operation_record& a, finding_access one, const operation_record& b, finding_access other) {
-    const auto either = [&](sort s) { return a.what == s || b.what == s; };
+    const auto either = [&](record_kind k) { return a.what == k || b.what == k; };
     finding f;
     f.check = race;
-    if (either(sort::release)) {
+    if (either(record_kind::release)) {
         f.kind = after_free;
         f.message = "memory is freed in a stream's order, and an operation that touches it has no order to the free";
-    } else if (either(sort::allocation)) {
+    } else if (either(record_kind::allocation)) {
         f.kind = before_allocation;
         f.message = "memory is allocated in a stream's order, and an operation that touches it has no order to the "
                     "allocation";

@@ -9,7 +9,7 @@ namespace softgpu::check {
 
 namespace {
 
-using sort = operation_record::sort;
+using record_kind = operation_record::kind;
 
 constexpr unsigned longest_way = 4; // of meetings that are followed
 constexpr std::size_t most_meetings = 4096;
@@ -98,7 +98,7 @@ std::uint64_t order::begin_kernel(const record_pointer& record) {
         return true;
     };
     each_unordered(*record, lowers_floor_only, [&](const record_pointer& other) {
-        if (other->what == sort::transfer && other->done && !other->stamped && other->first_serial != 0) {
+        if (other->what == record_kind::transfer && other->done && !other->stamped && other->first_serial != 0) {
             races_.put_stamps(*other);
         }
         if (other->first_serial != 0) {
@@ -119,7 +119,7 @@ void order::end_kernel(const record_pointer& record) {
     record->done = true;
     const auto has_no_memory = [](const group& g, bool) { return !g.has_memory; };
     each_unordered(*record, has_no_memory, [&](const record_pointer& other) {
-        if (other->what == sort::allocation || other->what == sort::release) {
+        if (other->what == record_kind::allocation || other->what == record_kind::release) {
             races_.compare_with_memory(*record, *other);
         }
     });
@@ -188,7 +188,7 @@ void order::meet_writers(const operation_record& self) {
         const auto is_elsewhere = [&](const group& g, bool) { return !g.touched.meets(r.begin, r.end); };
         each_unordered(self, is_elsewhere, [&](const record_pointer& other) {
             const bool wrote =
-                other->what == sort::transfer && std::ranges::any_of(other->ranges, [&](const touched_range& w) {
+                other->what == record_kind::transfer && std::ranges::any_of(other->ranges, [&](const touched_range& w) {
                     return w.writes && w.begin < r.end && r.begin < w.end;
                 });
             if (wrote && (last == nullptr || last->first_serial < other->first_serial)) {
@@ -200,7 +200,7 @@ void order::meet_writers(const operation_record& self) {
         }
         for (const stamp s : races_.writes_of(r)) {
             const record_pointer kernel = named(serial_of(s));
-            if (kernel != nullptr && kernel->what == sort::kernel && kernel->reader->is_signal(s, true)) {
+            if (kernel != nullptr && kernel->what == record_kind::kernel && kernel->reader->is_signal(s, true)) {
                 add_meeting(*self.note.when, *kernel->note.when);
             }
         }
@@ -212,12 +212,12 @@ bool order::may_touch_freed(const operation_record& self, std::uint64_t allocati
     bool may = false;
     const auto has_no_memory = [](const group& g, bool) { return !g.has_memory; };
     each_unordered(self, has_no_memory, [&](const record_pointer& other) {
-        may = may || (other->what == sort::release && other->ranges.front().allocation == allocation);
+        may = may || (other->what == record_kind::release && other->ranges.front().allocation == allocation);
     });
     return may;
 }
 
-void order::carry_out(operation_record::sort what, operation_note note, std::string name,
+void order::carry_out(operation_record::kind what, operation_note note, std::string name,
                       std::vector<touched_range> ranges, bool is_signal) {
     const auto record = std::make_shared<operation_record>();
     record->what = what;
@@ -227,7 +227,7 @@ void order::carry_out(operation_record::sort what, operation_note note, std::str
     record->is_signal = is_signal;
     std::sort(record->ranges.begin(), record->ranges.end(),
               [](const touched_range& a, const touched_range& b) { return a.begin < b.begin; });
-    if (what == sort::transfer) {
+    if (what == record_kind::transfer) {
         record->first_serial = serial_numbers_.take(1);
         record->serials = 1;
     }
@@ -244,12 +244,12 @@ void order::carry_out(operation_record::sort what, operation_note note, std::str
                                               [&](const touched_range& r) { return g.touched.meets(r.begin, r.end); });
     };
     each_unordered(*record, is_elsewhere, [&](const record_pointer& other) {
-        if (other->what == sort::transfer && (is_signal || other->is_signal)) {
+        if (other->what == record_kind::transfer && (is_signal || other->is_signal)) {
             return;
         }
-        if (other->what != sort::kernel) {
+        if (other->what != record_kind::kernel) {
             races_.compare_ranges(*record, *other);
-        } else if (what == sort::transfer) {
+        } else if (what == record_kind::transfer) {
             kernels.push_back(other);
             now = now || !other->done;
         } else if (other->done) { // else it is looked at when the launch ends

@@ -63,7 +63,7 @@ public:
 
     // A copy, a fill, an allocation or a free is carried out. is_signal: a value is written for those who wait for it, or was
     // waited for; the wait comes after who has written it.
-    void carry_out(operation_record::sort what, operation_note note, std::string name,
+    void carry_out(operation_record::kind what, operation_note note, std::string name,
                    std::vector<touched_range> ranges, bool is_signal = false);
 
     // The serials begin anew: nothing runs, and there are no stamps.

@@ -9,7 +9,7 @@ namespace softgpu::check {
 
 namespace {
 
-using sort = operation_record::sort;
+using record_kind = operation_record::kind;
 
 constexpr std::uint32_t no_chain = ~0u;
 constexpr std::size_t most_records = 200000; // then the oldest are taken as being in order
@@ -118,9 +118,9 @@ void order::enter(const record_pointer& record) {
                          [](std::uint32_t place, const record_pointer& r) { return place < r->note.when->place; });
     c.records.insert(at, record);
     group& g = c.groups[record->note.when->place / group_places];
-    g.has_kernels = g.has_kernels || record->what == sort::kernel;
-    g.has_memory = g.has_memory || record->what == sort::allocation || record->what == sort::release;
-    g.has_transfers = g.has_transfers || record->what == sort::transfer;
+    g.has_kernels = g.has_kernels || record->what == record_kind::kernel;
+    g.has_memory = g.has_memory || record->what == record_kind::allocation || record->what == record_kind::release;
+    g.has_transfers = g.has_transfers || record->what == record_kind::transfer;
     if (record->first_serial != 0) {
         g.first_serial = std::min(g.first_serial, record->first_serial);
     }

@@ -63,9 +63,9 @@ struct handler_set {
     handler check_barrier;   // inspect/barrier_checks.hpp
     handler check_fence;     // inspect/races/release_checks.hpp
     handler check_acquire;   // behind an access that may acquire
-    handler check_copy_wait; // inspect/copy_checks.hpp
-    handler check_warpgroup; // inspect/warpgroup_checks.hpp
-    handler note_bulk_site;  // inspect/bulk_checks.hpp
+    handler check_copy_wait; // inspect/async/copy_checks.hpp
+    handler check_warpgroup; // inspect/async/warpgroup_checks.hpp
+    handler note_bulk_site;  // inspect/async/bulk_checks.hpp
     handler follow_values;   // inspect/uninitialized.hpp
 };
 

@@ -22,10 +22,7 @@ void barrier_finding(const block& b, const char* kind, std::string message, cons
                     other != nullptr ? instruction_place{other->function, other->source} : instruction_place{})) {
         return;
     }
-    finding_facts what;
-    what.check = check::sync;
-    what.kind = kind;
-    what.message = std::move(message);
+    const finding_facts what{.check = check::sync, .kind = kind, .message = std::move(message)};
     const auto at = [&](const barrier_arrival& x) {
         return access_facts{"arrival at a barrier",
                             {x.function, x.source},
@@ -34,10 +31,10 @@ void barrier_finding(const block& b, const char* kind, std::string message, cons
                             {}};
     };
     if (other == nullptr) {
-        report(l, std::move(what), at(a));
+        report(l, what, at(a));
     } else {
         const access_facts second = at(*other);
-        report(l, std::move(what), at(a), &second);
+        report(l, what, at(a), &second);
     }
 }
 
@@ -111,17 +108,12 @@ void report_passed_by(const warp* w, const split& waits, lane_mask gone) {
     if (!l.checks->owner.has(check::sync) || count_again(l, check::sync, kind, false, at, {})) {
         return;
     }
-    finding_facts what;
-    what.check = check::sync;
-    what.kind = kind;
-    what.message = "lanes " + mask_text(waits.mask) + " wait with the member mask " + mask_text(waits.members) +
-                   " for lanes " + mask_text(gone) + ", which have gone past this place and ended";
-    report(l, std::move(what),
-           {std::string(ptx::name_of(at.function->instructions[at.index].op)),
-            at,
-            w->owner->linear,
-            thread_of(w, static_cast<unsigned>(std::countr_zero(waits.mask))),
-            {}});
+    report(l,
+           {.check = check::sync,
+            .kind = kind,
+            .message = "lanes " + mask_text(waits.mask) + " wait with the member mask " + mask_text(waits.members) +
+                       " for lanes " + mask_text(gone) + ", which have gone past this place and ended"},
+           access_by_opcode(at, w, static_cast<unsigned>(std::countr_zero(waits.mask))));
 }
 
 std::string missing_at(const warp& w, const split& s) {
@@ -180,11 +172,8 @@ void report_stuck(const block& b) {
     while (other < who.size() && who[other].where.index == who[0].where.index) {
         ++other;
     }
-    finding_facts what;
-    what.check = check::sync;
-    what.kind = never_meet;
-    what.message = "no thread of the block can go on";
-    report(l, std::move(what), who[0], other < who.size() ? &who[other] : nullptr);
+    report(l, {.check = check::sync, .kind = never_meet, .message = "no thread of the block can go on"}, who[0],
+           other < who.size() ? &who[other] : nullptr);
 }
 
 } // namespace softgpu::machine

@@ -24,6 +24,19 @@ check::finding_access described(const launch_state& l, const access_facts& a) {
     return out;
 }
 
+// The variable at this offset of shared memory.
+std::string shared_variable(const launch_state& l, std::uint64_t at) {
+    const std::string* name = nullptr;
+    std::uint64_t begin = 0;
+    for (const auto& [variable, where] : l.of->shared_places) {
+        if (where <= at && (name == nullptr || where >= begin)) {
+            name = &variable->name;
+            begin = where;
+        }
+    }
+    return name == nullptr ? std::string() : "variable " + demangled(*name) + ", byte " + std::to_string(at - begin);
+}
+
 } // namespace
 
 check::launch_checks::alike alike_of(check::check_set check, const char* kind, bool is_note,
@@ -52,8 +65,8 @@ void report(launch_state& l, finding_facts what, const access_facts& now, const 
     f.is_note = what.is_note;
     f.message = std::move(what.message);
     f.kernel = demangled(l.kernel_name);
-    f.address = std::move(what.address);
-    f.allocation = std::move(what.allocation);
+    f.address = std::move(what.at.address);
+    f.allocation = std::move(what.at.allocation);
     f.accesses.push_back(described(l, now));
     if (before != nullptr) {
         f.accesses.push_back(described(l, *before));
@@ -68,11 +81,8 @@ void report_end(warp* w, const instruction* i, const char* kind, std::string mes
     if (l.checks == nullptr) {
         return;
     }
-    finding_facts what;
-    what.check = check::memory;
-    what.kind = kind;
-    what.message = std::move(message);
-    report(l, std::move(what), {"the kernel ends here", place_of(w, i), w->owner->linear, thread_of(w, lane), {}});
+    report(l, {.check = check::memory, .kind = kind, .message = std::move(message)},
+           {"the kernel ends here", place_of(w, i), w->owner->linear, thread_of(w, lane), {}});
 }
 
 std::string mask_text(lane_mask m) {
@@ -122,16 +132,21 @@ std::string value_text(const std::vector<std::uint32_t>& words, const access_sit
 
 std::uint32_t thread_of(const warp* w, unsigned lane) { return w->index * lanes + lane; }
 
-std::string shared_variable(const launch_state& l, std::uint64_t at) {
-    const std::string* name = nullptr;
-    std::uint64_t begin = 0;
-    for (const auto& [variable, where] : l.of->shared_places) {
-        if (where <= at && (name == nullptr || where >= begin)) {
-            name = &variable->name;
-            begin = where;
-        }
-    }
-    return name == nullptr ? std::string() : "variable " + demangled(*name) + ", byte " + std::to_string(at - begin);
+address_facts place_in_shared(const launch_state& l, std::uint64_t at) {
+    return {"shared memory + " + std::to_string(at), shared_variable(l, at)};
+}
+
+address_facts place_in_global(const launch_state& l, std::uint64_t at) {
+    return {hexadecimal(at), l.checks->owner.all_memories().describe(at)};
+}
+
+access_facts access_by_site(const access_site& site, const warp* w, unsigned lane) {
+    return {access_text(site), {site.function, site.source}, w->owner->linear, thread_of(w, lane), {}};
+}
+
+access_facts access_by_opcode(const instruction_place& where, const warp* w, unsigned lane) {
+    const ptx::opcode op = where.function->instructions[where.index].op;
+    return {std::string(ptx::name_of(op)), where, w->owner->linear, thread_of(w, lane), {}};
 }
 
 } // namespace softgpu::machine

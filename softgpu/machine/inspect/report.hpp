@@ -31,14 +31,19 @@ struct access_facts {
 // the remedy for lanes of a warp does not help two blocks.
 enum class reach : std::uint8_t { block, warp, lane };
 
+// Where in memory: "shared memory + 16", and the variable or allocation there.
+struct address_facts {
+    std::string address;
+    std::string allocation;
+};
+
 struct finding_facts {
     check::check_set check = 0;
     reach between = reach::block;
     const char* kind = "";
     bool is_note = false;
-    std::string message;
-    std::string address;
-    std::string allocation;
+    std::string message = {};
+    address_facts at = {};
 };
 
 // Whether there is such a finding already; if so, it is counted.
@@ -56,9 +61,12 @@ void report(launch_state& l, finding_facts what, const access_facts& now, const 
 void report_end(warp* w, const instruction* i, const char* kind, std::string message, unsigned lane);
 inline constexpr const char* invalid_free = "invalid free"; // of malloc's memory
 
-// The variable at this offset of shared memory.
-[[nodiscard]] std::string shared_variable(const launch_state& l, std::uint64_t at);
+[[nodiscard]] address_facts place_in_shared(const launch_state& l, std::uint64_t at);
+[[nodiscard]] address_facts place_in_global(const launch_state& l, std::uint64_t at);
 [[nodiscard]] std::string access_text(const access_site& site);
+// By a lane of the warp: the access of a site, or an instruction, named by its opcode.
+[[nodiscard]] access_facts access_by_site(const access_site& site, const warp* w, unsigned lane);
+[[nodiscard]] access_facts access_by_opcode(const instruction_place& where, const warp* w, unsigned lane);
 // Of the word that an access found or left, of the narrower element, or of all words of a wider one.
 [[nodiscard]] std::string value_text(const std::vector<std::uint32_t>& words, const access_site& site);
 // "0x0000ffff"

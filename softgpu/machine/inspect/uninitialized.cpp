@@ -126,22 +126,17 @@ void report_uninitialized(const access_site& site, warp* w, unsigned lane, acces
     if (count_again(l, check::init, kind, false, {site.function, site.source}, {})) {
         return;
     }
-    finding_facts what;
-    what.check = check::init;
-    what.kind = kind;
     const char* const name = space == access_space::global   ? "global"
                              : space == access_space::shared ? "shared"
                                                              : "local";
-    what.message = std::string("nobody has written these bytes of ") + name + " memory";
-    what.address =
-        space == access_space::global ? hexadecimal(at) : std::string(name) + " memory + " + std::to_string(at);
-    if (space == access_space::global) {
-        what.allocation = l.checks->owner.all_memories().describe(at);
-    } else if (space == access_space::shared) {
-        what.allocation = shared_variable(l, at);
-    }
-    report(l, std::move(what),
-           {access_text(site), {site.function, site.source}, w->owner->linear, thread_of(w, lane), {}});
+    report(l,
+           {.check = check::init,
+            .kind = kind,
+            .message = std::string("nobody has written these bytes of ") + name + " memory",
+            .at = space == access_space::global   ? place_in_global(l, at)
+                  : space == access_space::shared ? place_in_shared(l, at)
+                                                  : address_facts{"local memory + " + std::to_string(at), {}}},
+           access_by_site(site, w, lane));
 }
 
 } // namespace softgpu::machine

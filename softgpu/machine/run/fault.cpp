@@ -192,19 +192,17 @@ const instruction* raise_access(warp* w, const instruction* i, const char* verb,
         const bool global = std::string_view(space) == "global";
         const bool freed = global && !misaligned && freed_at(l, at).has_value();
         const bool mapping = global && !misaligned && !wrong_mapping(l, at).empty();
-        finding_facts what;
-        what.check = check::memory;
-        what.kind = misaligned ? "misaligned access"
-                    : mapping  ? "access to unmapped memory"
-                    : freed    ? "use after free"
-                               : "out of bounds";
-        what.message = text;
-        what.address = global ? hexadecimal(at) : std::string(space) + " memory + " + std::to_string(at);
-        if (global) {
-            what.allocation = l.checks->owner.all_memories().describe(at);
-        }
+        const char* const kind = misaligned ? "misaligned access"
+                                 : mapping  ? "access to unmapped memory"
+                                 : freed    ? "use after free"
+                                            : "out of bounds";
         const std::string noun = std::string_view(verb) == "atomically update" ? "atomic update" : verb;
-        report(*w->host->launch, std::move(what),
+        report(*w->host->launch,
+               {.check = check::memory,
+                .kind = kind,
+                .message = text,
+                .at = global ? place_in_global(l, at)
+                             : address_facts{std::string(space) + " memory + " + std::to_string(at), {}}},
                {noun + " of " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"),
                 place_of(w, i),
                 w->owner->linear,

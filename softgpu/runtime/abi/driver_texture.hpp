@@ -10,7 +10,7 @@
 
 namespace softgpu::runtime {
 
-// CUarray_format: a channel's, then whole elements from unit_8x1 on.
+// CUarray_format: a channel's, then whole elements from unsigned_unit_8x1 on.
 enum class array_format : int {
     unsigned_8 = 0x01,
     unsigned_16 = 0x02,

@@ -18,7 +18,6 @@ struct executable_graph;
 enum class capture_status : int { none = 0, active = 1, invalidated = 2 };
 enum class capture_mode : int { global = 0, this_thread = 1, relaxed = 2 };
 
-inline constexpr unsigned capture_dependencies_add = 0;
 inline constexpr unsigned capture_dependencies_set = 1;
 inline constexpr unsigned event_record_external = 1;
 inline constexpr unsigned event_wait_external = 1;

@@ -14,7 +14,6 @@ enum class memory_operation_type : int { wait_32 = 1, write_32 = 2, flush = 3, w
 // CUstreamWaitValue_flags, but for the flush
 enum class value_comparison : unsigned { at_least = 0, equal = 1, any_bit = 2, nor = 3 };
 inline constexpr unsigned wait_flush = 1u << 30;
-inline constexpr unsigned write_without_barrier = 1;
 
 // CUstreamBatchMemOpParams
 struct memory_operation_parameters {

@@ -93,21 +93,21 @@ void operation_journal::issued(operation& what, std::span<const operation_pointe
         }
     }
     places_.emplace(what.id, place_and_stream{place, what.stream});
-    log_.host.push_back({observe::host_step::sort::issues, this_thread(), place});
+    log_.host.push_back({observe::host_step::kind::issues, this_thread(), place});
 }
 
 // Also called when a host function begins: that is no wait of a program's thread.
 void operation_journal::host_waited(const operation& what) {
     const std::lock_guard lock(mutex_);
     if (const auto at = places_.find(what.id); what.at == operation::stage::done && at != places_.end()) {
-        log_.host.push_back({observe::host_step::sort::waits, this_thread(), at->second.place});
+        log_.host.push_back({observe::host_step::kind::waits, this_thread(), at->second.place});
     }
 }
 
 void operation_journal::host_waited_for_all(std::optional<int> of) {
     const std::lock_guard lock(mutex_);
     log_.host.push_back(
-        {observe::host_step::sort::waits_for_all, this_thread(), log_.operations.size(), of.value_or(-1)});
+        {observe::host_step::kind::waits_for_all, this_thread(), log_.operations.size(), of.value_or(-1)});
 }
 
 void operation_journal::describe(const operation& what, const operation_description& as) {
@@ -149,10 +149,7 @@ void operation_journal::launched(std::uint64_t launch, const observe::launch_rec
     for (operation_journal* const j : all().list) {
         const std::lock_guard lock(j->mutex_);
         cost& c = j->costs_[launch];
-        c = {std::uint64_t{record.grid[0]} * record.grid[1] * record.grid[2],
-             record.total.warp_instructions,
-             record.total.global_bytes_moved(),
-             {}};
+        c = {record.blocks(), record.total.warp_instructions, record.total.global_bytes_moved(), {}};
         for (const observe::prediction& p : record.predictions) {
             c.predicted_seconds.push_back(p.nanoseconds * 1e-9);
         }

@@ -11,7 +11,7 @@
 namespace softgpu::runtime::checking {
 namespace {
 
-using sort = check::operation_record::sort;
+using record_kind = check::operation_record::kind;
 
 std::atomic<std::uint64_t> observers{0};
 
@@ -37,7 +37,8 @@ std::uint64_t allocation_of(const check::memories& memories, const void* at) {
     return gone ? gone->serial : 0;
 }
 
-void carry_out(sort what, std::string name, std::vector<check::touched_range> ranges, bool is_signal = false) noexcept {
+void carry_out(record_kind what, std::string name, std::vector<check::touched_range> ranges,
+               bool is_signal = false) noexcept {
     report_exceptions("the checks", [&] {
         check::order* const order = current_order();
         check::operation_note note = current_note();
@@ -47,7 +48,7 @@ void carry_out(sort what, std::string name, std::vector<check::touched_range> ra
     });
 }
 
-void in_order(sort what, memory::device_memory& memory, memory::address base, const char* call) noexcept {
+void in_order(record_kind what, memory::device_memory& memory, memory::address base, const char* call) noexcept {
     if (current_order() == nullptr) {
         return;
     }
@@ -114,22 +115,22 @@ check::operation_note current_note() {
 }
 
 void transferred(std::string name, std::vector<check::touched_range> ranges) noexcept {
-    carry_out(sort::transfer, std::move(name), std::move(ranges));
+    carry_out(record_kind::transfer, std::move(name), std::move(ranges));
 }
 
 void signalled(std::string name, std::uint64_t at, std::size_t bytes, bool writes) noexcept {
     if (current_order() != nullptr) {
         const std::uint64_t allocation = allocation_of(current()->all_memories(), reinterpret_cast<const void*>(at));
-        carry_out(sort::transfer, std::move(name), {{at, at + bytes, allocation, writes}}, true);
+        carry_out(record_kind::transfer, std::move(name), {{at, at + bytes, allocation, writes}}, true);
     }
 }
 
 void allocated_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept {
-    in_order(sort::allocation, memory, base, call);
+    in_order(record_kind::allocation, memory, base, call);
 }
 
 void freed_in_order(memory::device_memory& memory, memory::address base, const char* call) noexcept {
-    in_order(sort::release, memory, base, call);
+    in_order(record_kind::release, memory, base, call);
 }
 
 void add_rows(std::vector<check::touched_range>& ranges, const check::session& of, const void* base, std::size_t pitch,

@@ -39,7 +39,7 @@ memory_operation operation_of(context& gpu, const memory_operation_parameters& p
         made.until = static_cast<value_comparison>(p.flags);
         require(is_known(made.until));
     } else {
-        require(p.flags == 0); // write_without_barrier is of CUDA 11's calls
+        require(p.flags == 0); // CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is of CUDA 11
     }
     require(p.address % made.bytes == 0);
     const auto* const pointer = reinterpret_cast<const void*>(p.address);

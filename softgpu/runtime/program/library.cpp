@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/executor.hpp"
@@ -51,6 +54,12 @@ auto found(Find&& find) {
 }
 
 } // namespace
+
+std::string code_in_file(const char* path) {
+    std::ifstream in(path, std::ios::binary);
+    require(in.is_open() && !std::filesystem::is_directory(path), error::file_not_found);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
 
 library& add_library(std::unique_ptr<library> made, const void* code, unsigned most_registers) {
     const auto* const bytes = static_cast<const char*>(code);

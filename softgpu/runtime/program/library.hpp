@@ -21,6 +21,8 @@ struct library {
     std::unordered_map<std::string, function*> kernels;
 };
 
+// Throws file_not_found, also for a folder.
+std::string code_in_file(const char* path);
 // Adds a library of this code, which must outlive it. most_registers: of a thread, of kernels of PTX; 0: any. Throws
 // no_kernel_image_for_device for machine code.
 library& add_library(std::unique_ptr<library> made, const void* code, unsigned most_registers = 0);

@@ -7,24 +7,14 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tests/runtime/programs/mbarrier.cuh"
+
 namespace cg = cooperative_groups;
 
 namespace {
 
 constexpr int threads = 64;
 constexpr unsigned bytes = threads * sizeof(int);
-
-__device__ std::uint32_t shared_of(const void* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
-
-__device__ void wait(std::uint32_t barrier) {
-    unsigned over = 0;
-    while (over == 0) {
-        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(over)
-                     : "r"(barrier)
-                     : "memory");
-    }
-}
 
 __device__ void start(std::uint32_t barrier) {
     asm volatile("mbarrier.init.shared.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier) : "memory");
@@ -122,7 +112,7 @@ __global__ void __cluster_dims__(2, 1, 1) init_not_released(int*) {
     __syncthreads();
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
     if (cluster.block_rank() == 0) {
-        wait(own);
+        wait(&barrier, 0);
     } else if (threadIdx.x == 0) {
         const std::uint32_t at = at_rank(own, 0);
         // clang-format off
@@ -188,7 +178,7 @@ __global__ void __cluster_dims__(2, 1, 1) last_arrival(int*) {
             // clang-format on
         }
     } else if (Fixed) {
-        wait(own);
+        wait(&barrier, 0);
     } else {
         for (int k = 0; k < 100; ++k) {
             __nanosleep(1000);
@@ -270,7 +260,7 @@ __global__ void __cluster_dims__(2, 1, 1) not_there(int* out) {
     asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(to), "r"(t), "r"(at)
                  : "memory");
     if (Fixed) {
-        wait(own);
+        wait(&barrier, 0);
     } else {
         cluster.sync();
     }

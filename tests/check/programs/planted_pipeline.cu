@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/runtime/programs/mbarrier.cuh"
+
 namespace {
 
 constexpr int groups = 2;
@@ -31,18 +33,6 @@ struct ring {
     alignas(8) std::uint64_t empty[stages];
 };
 
-__device__ std::uint32_t shared_of(const void* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
-
-__device__ void wait(const std::uint64_t* barrier, unsigned parity) {
-    unsigned over = 0;
-    while (over == 0) {
-        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(over)
-                     : "r"(shared_of(barrier)), "r"(parity)
-                     : "memory");
-    }
-}
-
 __device__ void start(const std::uint64_t* barrier, unsigned count) {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_of(barrier)), "r"(count) : "memory");
 }
@@ -53,10 +43,6 @@ __device__ void arrive(const std::uint64_t* barrier, unsigned rank) {
                  "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at];\n}" ::"r"(shared_of(barrier)),
                  "r"(rank)
                  : "memory");
-}
-
-__device__ void expect(const std::uint64_t* barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_of(barrier)), "r"(bytes) : "memory");
 }
 
 __device__ unsigned long long descriptor(const void* at) {

@@ -21,10 +21,7 @@ namespace {
 
 // clash(p): all blocks write their number to p[0]. send(data, flag): writes
 // data[0], and then the flag as a release of system scope; receive(data, flag, out) waits for the flag and reads data[0].
-constexpr std::string_view ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry clash(.param .u64 p)
+constexpr std::string_view ptx = PTX_HEAD R"(.visible .entry clash(.param .u64 p)
 {
     .reg .b32 %r<2>;
     .reg .b64 %rd<2>;

@@ -15,36 +15,12 @@
 
 namespace softgpu::runtime {
 
-struct user_object;
-
 extern "C" {
 
-error cudaDeviceCanAccessPeer(int* can, int device, int peer);
-error cudaDeviceEnablePeerAccess(int peer, unsigned flags);
-error cudaDeviceDisablePeerAccess(int peer);
-error cudaDeviceGetP2PAttribute(int* value, int attribute, int source, int destination);
-error cudaDeviceGetPCIBusId(char* text, int length, int device);
-error cudaDeviceGetByPCIBusId(int* device, const char* text);
 error cudaMemcpyPeer(void* destination, int destination_device, const void* source, int source_device,
                      std::size_t bytes);
 error cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source, int source_device,
                           std::size_t bytes, stream* on);
-error cudaDeviceGetDefaultMemPool(memory_pool** pool, int device);
-error cudaDeviceGetMemPool(memory_pool** pool, int device);
-error cudaDeviceSetMemPool(int device, memory_pool* pool);
-error cudaMemPoolSetAccess(memory_pool* pool, const memory_access* list, std::size_t count);
-error cudaMemPoolGetAccess(access_flags* flags, memory_pool* pool, memory_location* at);
-error cudaGraphCreate(graph** out, unsigned flags);
-error cudaGraphAddEventWaitNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count, event* e);
-error cudaGraphAddEventRecordNode(graph_node** out, graph* in, graph_node* const* before, std::size_t count, event* e);
-error cudaGraphDestroy(graph* g);
-error cudaStreamIsCapturing(stream* s, capture_status* status);
-error cudaGraphGetNodes(graph* g, graph_node** out, std::size_t* count);
-error cudaUserObjectCreate(user_object** out, void* what, void (*destroy)(void*), unsigned references, unsigned flags);
-error cudaUserObjectRelease(user_object* object, unsigned count);
-error cudaGraphExecDestroy(executable_graph* e);
-error cudaStreamGetDevice(stream* s, int* device);
-error cudaStreamGetId(stream* s, unsigned long long* id);
 
 } // extern "C"
 

@@ -50,7 +50,7 @@ TEST_F(devices_test, launches_and_operations_name_their_device) {
         }
     }
     for (const observe::host_step& s : log.host) {
-        if (s.what == observe::host_step::sort::waits_for_all) {
+        if (s.what == observe::host_step::kind::waits_for_all) {
             waited.push_back(s.device);
         }
     }

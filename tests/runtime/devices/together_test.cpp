@@ -107,10 +107,7 @@ TEST_F(devices_test, frees_of_memory_for_all_wait_for_all_devices) {
 }
 
 TEST_F(devices_test, the_host_may_write_what_a_kernel_polls) {
-    constexpr std::string_view ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry poll(.param .u64 p)
+    constexpr std::string_view ptx = PTX_HEAD R"(.visible .entry poll(.param .u64 p)
 {
     .reg .pred %p<2>;
     .reg .b32 %r<2>;

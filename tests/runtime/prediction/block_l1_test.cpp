@@ -12,10 +12,7 @@ namespace {
 // loads one line. ahead(p): four lanes ask L2 for a line
 // each, all lanes of a warp load these lines. What is loaded decides of a trap:
 // ptxas would leave out what nothing reads.
-constexpr std::string_view ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z7columnsPj(.param .u64 p)
+constexpr std::string_view ptx = PTX_HEAD R"(.visible .entry _Z7columnsPj(.param .u64 p)
 {
     .reg .pred %p<3>;
     .reg .b32 %r<7>;

@@ -10,21 +10,12 @@ namespace softgpu::runtime {
 namespace {
 
 // gather(p, offsets): each lane loads the two words at p + offsets[tid] bytes; none where the offset is negative.
-constexpr std::string_view gather_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z6gatherPjPl(.param .u64 p, .param .u64 offsets)
+constexpr std::string_view gather_ptx = PTX_HEAD R"(.visible .entry _Z6gatherPjPl(.param .u64 p, .param .u64 offsets)
 {
     .reg .pred %p<2>;
     .reg .b32 %r<4>;
     .reg .b64 %rd<6>;
-    mov.u32 %r1, %tid.x;
-    ld.param.u64 %rd1, [p];
-    ld.param.u64 %rd2, [offsets];
-    mul.wide.u32 %rd3, %r1, 8;
-    add.s64 %rd3, %rd2, %rd3;
-    ld.global.u64 %rd4, [%rd3];
-    setp.lt.s64 %p1, %rd4, 0;
+)" LANE_OFFSET R"(    setp.lt.s64 %p1, %rd4, 0;
     add.s64 %rd5, %rd1, %rd4;
     @%p1 bra NONE;
     ld.global.v2.u32 {%r2, %r3}, [%rd5];
@@ -36,10 +27,7 @@ NONE:
 
 // again(p, offsets): each lane loads the two words there 256 times. What is loaded decides of a trap: ptxas would leave out what
 // nothing reads, and a loop at one address would wait.
-constexpr std::string_view again_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z5againPjPl(.param .u64 p, .param .u64 offsets)
+constexpr std::string_view again_ptx = PTX_HEAD R"(.visible .entry _Z5againPjPl(.param .u64 p, .param .u64 offsets)
 {
     .reg .pred %p<3>;
     .reg .b32 %r<6>;

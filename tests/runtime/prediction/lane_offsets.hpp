@@ -8,6 +8,15 @@
 
 #include "tests/runtime/prediction/predicted_launch.hpp"
 
+// PTX of a kernel with the parameters p and offsets: %rd1 = p, %rd4 = the lane's offset, %r1 = its number.
+#define LANE_OFFSET                                                                                                    \
+    "mov.u32 %r1, %tid.x;\n"                                                                                           \
+    "ld.param.u64 %rd1, [p];\n"                                                                                        \
+    "ld.param.u64 %rd2, [offsets];\n"                                                                                  \
+    "mul.wide.u32 %rd3, %r1, 8;\n"                                                                                     \
+    "add.s64 %rd3, %rd2, %rd3;\n"                                                                                      \
+    "ld.global.u64 %rd4, [%rd3];\n"
+
 namespace softgpu::runtime {
 
 constexpr unsigned lanes = 32;

@@ -35,8 +35,8 @@ BEHIND:
 }
 
 // The body of the first is predicated by ptxas, that of the second stays behind a branch.
-const std::string ptx = ".version 8.0\n.target sm_75\n.address_size 64\n" + kernel_of("_Z10predicatedPjj", "") +
-                        kernel_of("_Z8branchedPjj", "red.global.add.u32 [%rd1+256], 1;\n");
+const std::string ptx =
+    PTX_HEAD + kernel_of("_Z10predicatedPjj", "") + kernel_of("_Z8branchedPjj", "red.global.add.u32 [%rd1+256], 1;\n");
 
 class loads_of_an_if : public testing::Test {
 protected:

@@ -32,10 +32,8 @@ using warpfold::testing::record;
 
 // relay(p, waits, rounds): the first warp works and sets a flag; the others work at the same time, or wait for the flag first.
 // All set it again in the end.
-constexpr std::string_view relay_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z5relayPjii(.param .u64 p, .param .u32 waits, .param .u32 rounds)
+constexpr std::string_view relay_ptx =
+    PTX_HEAD R"(.visible .entry _Z5relayPjii(.param .u64 p, .param .u32 waits, .param .u32 rounds)
 {
     .reg .pred %p<5>;
     .reg .b32 %r<8>;
@@ -71,10 +69,7 @@ WORK:
 )";
 
 // fetch(p, texture): p[tid] = texture[tid] + texture[tid], by two fetches.
-constexpr std::string_view fetch_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z5fetchPjy(.param .u64 p, .param .u64 texture)
+constexpr std::string_view fetch_ptx = PTX_HEAD R"(.visible .entry _Z5fetchPjy(.param .u64 p, .param .u64 texture)
 {
     .reg .b32 %r<10>;
     .reg .b64 %rd<4>;
@@ -92,10 +87,7 @@ constexpr std::string_view fetch_ptx = R"(.version 8.0
 )";
 
 // add(p, meets_last): work, then each thread counts in p[tid]; the block meets in front of the work, or between the two.
-constexpr std::string_view add_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z3addPji(.param .u64 p, .param .u32 meets_last)
+constexpr std::string_view add_ptx = PTX_HEAD R"(.visible .entry _Z3addPji(.param .u64 p, .param .u32 meets_last)
 {
     .reg .pred %p<5>;
     .reg .b32 %r<8>;
@@ -122,10 +114,8 @@ COUNT:
 )";
 
 // move(p, step, offset): a word at p + tid * step + offset, by way of shared memory with 8 bytes a lane, to p[64 + tid].
-constexpr std::string_view move_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z4movePjii(.param .u64 p, .param .u32 step, .param .u32 offset)
+constexpr std::string_view move_ptx =
+    PTX_HEAD R"(.visible .entry _Z4movePjii(.param .u64 p, .param .u32 step, .param .u32 offset)
 {
     .reg .b32 %r<7>;
     .reg .b64 %rd<6>;

@@ -12,21 +12,12 @@ namespace {
 
 // pairs(p, offsets): each lane stores two words at p + offsets[tid] bytes and loads them; bytes: likewise one byte.
 // again(p): one block loads 256 lines twice. What is loaded decides of a trap: ptxas would leave out what nothing reads.
-constexpr std::string_view ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z5pairsPjPl(.param .u64 p, .param .u64 offsets)
+constexpr std::string_view ptx = PTX_HEAD R"(.visible .entry _Z5pairsPjPl(.param .u64 p, .param .u64 offsets)
 {
     .reg .pred %p<2>;
     .reg .b32 %r<4>;
     .reg .b64 %rd<6>;
-    mov.u32 %r1, %tid.x;
-    ld.param.u64 %rd1, [p];
-    ld.param.u64 %rd2, [offsets];
-    mul.wide.u32 %rd3, %r1, 8;
-    add.s64 %rd3, %rd2, %rd3;
-    ld.global.u64 %rd4, [%rd3];
-    add.s64 %rd5, %rd1, %rd4;
+)" LANE_OFFSET R"(    add.s64 %rd5, %rd1, %rd4;
     st.global.v2.u32 [%rd5], {%r1, %r1};
     ld.global.v2.u32 {%r2, %r3}, [%rd5];
     setp.eq.u32 %p1, %r2, -1;
@@ -38,13 +29,7 @@ constexpr std::string_view ptx = R"(.version 8.0
     .reg .pred %p<2>;
     .reg .b32 %r<4>;
     .reg .b64 %rd<6>;
-    mov.u32 %r1, %tid.x;
-    ld.param.u64 %rd1, [p];
-    ld.param.u64 %rd2, [offsets];
-    mul.wide.u32 %rd3, %r1, 8;
-    add.s64 %rd3, %rd2, %rd3;
-    ld.global.u64 %rd4, [%rd3];
-    add.s64 %rd5, %rd1, %rd4;
+)" LANE_OFFSET R"(    add.s64 %rd5, %rd1, %rd4;
     st.global.u8 [%rd5], %r1;
     membar.cta;
     ld.global.u8 %r2, [%rd5];

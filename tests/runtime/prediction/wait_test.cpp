@@ -7,10 +7,8 @@ namespace {
 
 // hand_on(p, waits, rounds): the last block works at the same time as the first, or waits for its flag in p[0]. Between them
 // others do nothing.
-constexpr std::string_view hand_on_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z7hand_onPjii(.param .u64 p, .param .u32 waits, .param .u32 rounds)
+constexpr std::string_view hand_on_ptx =
+    PTX_HEAD R"(.visible .entry _Z7hand_onPjii(.param .u64 p, .param .u32 waits, .param .u32 rounds)
 {
     .reg .pred %p<5>;
     .reg .b32 %r<8>;
@@ -61,10 +59,8 @@ TEST(WaitPrediction, ABlockGoesOnWhenAnotherOneSetsItsFlag) {
 
 // take_turns(p, pieces, rounds): blocks take pieces of work from the counter p[0]. Each waits for the flag of the piece before,
 // p[1 + k], and sets its own.
-constexpr std::string_view take_turns_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z10take_turnsPjii(.param .u64 p, .param .u32 pieces, .param .u32 rounds)
+constexpr std::string_view take_turns_ptx =
+    PTX_HEAD R"(.visible .entry _Z10take_turnsPjii(.param .u64 p, .param .u32 pieces, .param .u32 rounds)
 {
     .reg .pred %p<5>;
     .reg .b32 %r<8>;
@@ -114,10 +110,8 @@ TEST(WaitPrediction, BlocksThatTakeWorkFromACounterHaveNoOrder) {
 
 // take(p, pieces, rounds): the same without waits. meet(p, barriers, rounds): blocks work and meet at a barrier of the grid, so often:
 // p[0] counts who has come.
-constexpr std::string_view take_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z4takePjii(.param .u64 p, .param .u32 pieces, .param .u32 rounds)
+constexpr std::string_view take_ptx =
+    PTX_HEAD R"(.visible .entry _Z4takePjii(.param .u64 p, .param .u32 pieces, .param .u32 rounds)
 {
     .reg .pred %p<5>;
     .reg .b32 %r<8>;
@@ -139,10 +133,8 @@ END:
     ret;
 }
 )";
-constexpr std::string_view meet_ptx = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry _Z4meetPjii(.param .u64 p, .param .u32 barriers, .param .u32 rounds)
+constexpr std::string_view meet_ptx =
+    PTX_HEAD R"(.visible .entry _Z4meetPjii(.param .u64 p, .param .u32 barriers, .param .u32 rounds)
 {
     .reg .pred %p<5>;
     .reg .b32 %r<9>;

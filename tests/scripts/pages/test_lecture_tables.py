@@ -5,13 +5,11 @@ import io
 import json
 import pathlib
 import re
-import sys
 import tempfile
 import unittest
 
 from support import ROOT, load
 
-sys.path.insert(0, str(ROOT / "measure/pages"))
 tables = load("measure/pages/lecture_tables.py")
 
 PUBLISHED = {

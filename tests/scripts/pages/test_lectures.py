@@ -4,13 +4,11 @@ import contextlib
 import io
 import json
 import pathlib
-import sys
 import tempfile
 import unittest
 
 from support import ROOT, load
 
-sys.path.insert(0, str(ROOT / "measure/pages"))
 lectures = load("measure/pages/lectures.py")
 
 SLIDES = {

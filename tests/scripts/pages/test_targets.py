@@ -8,7 +8,6 @@ import unittest
 
 from support import ROOT, load
 
-sys.path.insert(0, str(ROOT / "measure/pages"))
 targets = load("measure/pages/targets.py")
 RESULTS = ROOT / "docs" / "results"
 

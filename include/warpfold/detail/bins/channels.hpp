@@ -117,7 +117,7 @@ WARPFOLD_HD void load_bins([[maybe_unused]] Of& of) {
 template <class On, class In, class N, class Counter, class Bins>
 void count_samples(const On& on, const In& in, const N& n, Counter* counts, const Bins& bins, update mode,
                    const char* call) {
-    call_frame<On>::run(on, call, [&] {
+    call_scope<On>::run(on, call, [&] {
         const auto bin = prepare(bins, element_t<In>{});
         const one_channel<std::remove_cv_t<decltype(bin)>> of{bin, bins.count()};
         histogram_engine<On>::count(on, in, n, counts, of, mode, call);

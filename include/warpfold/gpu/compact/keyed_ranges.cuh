@@ -17,7 +17,6 @@
 #include "warpfold/gpu/compact/run_walks.cuh"
 #include "warpfold/gpu/compact/tile_rows.cuh"
 #include "warpfold/gpu/compact/warp_elements.cuh"
-#include "warpfold/gpu/core/callable_checks.cuh"
 #include "warpfold/gpu/core/pdl_launch.cuh"
 #include "warpfold/gpu/scan/all_tiles_prefix.cuh"
 #include "warpfold/gpu/scan/persistent_block.cuh"

@@ -211,7 +211,7 @@ template <class T, class On, class Finish, class Out, class Add>
 void finish_enqueued(const over_ranks<On, nccl_communicator>& on, const rank_signature& signature, std::uint64_t n,
                      const Finish& finish, const Out& out, const char* call, const Add& add) {
     static_assert(std::is_pointer_v<Out>, "over ranks of GPUs an output is a pointer");
-    call_frame<over_ranks<On, nccl_communicator>>::run(on, call, [&] {
+    call_scope<over_ranks<On, nccl_communicator>>::run(on, call, [&] {
         if (on.has_result()) {
             detail::check_array(out, 1, call);
         }
@@ -222,7 +222,7 @@ template <class T, class On, class Finish, class Add>
 typename Finish::result finish_waiting(const over_ranks<On, nccl_communicator>& on, const rank_signature& signature,
                                        std::uint64_t n, const Finish& finish, const char* call, const Add& add) {
     using R = typename Finish::result;
-    return call_frame<over_ranks<On, nccl_communicator>>::run(on, call, [&] {
+    return call_scope<over_ranks<On, nccl_communicator>>::run(on, call, [&] {
         R* const out = new (on.comm->pinned_result(sizeof(R), on.on.stream, call)) R{};
         detail::finish_slots<T>(on, signature, n, finish, out, call, add);
         on.comm->check_enqueued(on.on.stream, call);
@@ -281,7 +281,7 @@ struct exact_engine<over_ranks<On, nccl_communicator>> {
             return detail::finish_waiting<T>(on, signature<T, Ins...>(on, call), n, finish_squares<T>{}, call,
                                              adder<T>(on, n, call, ins...));
         } else {
-            return call_frame<target>::run(on, call, [&] {
+            return call_scope<target>::run(on, call, [&] {
                 return detail::fold_waiting<T>(on, writer<T>(on, n, call, ins...),
                                                round_sum_of_frames<T, sizeof...(Ins)>{}, false, call);
             });
@@ -294,7 +294,7 @@ struct exact_engine<over_ranks<On, nccl_communicator>> {
             detail::finish_enqueued<T>(on, signature<T, Ins...>(on, call), n, finish_squares<T>{}, out, call,
                                        adder<T>(on, n, call, ins...));
         } else {
-            call_frame<target>::run(on, call, [&] {
+            call_scope<target>::run(on, call, [&] {
                 if (on.has_result()) {
                     detail::check_array(out, 1, call);
                 }

@@ -57,7 +57,7 @@ struct reduce_engine<over_ranks<On, nccl_communicator>> {
         } else {
             using R = std::remove_cvref_t<decltype(result(std::declval<const A&>()))>;
             constexpr bool needs_elements = is_located_v<Result> || std::is_same_v<Op, extremes_operation>;
-            return call_frame<target>::run(on, call, [&] {
+            return call_scope<target>::run(on, call, [&] {
                 return run<A>(on, in, elements, map, op, result, call, [&](const auto& write, const auto& fold) {
                     return detail::fold_waiting<R>(on, write, fold, needs_elements, call);
                 });
@@ -71,7 +71,7 @@ struct reduce_engine<over_ranks<On, nccl_communicator>> {
         if constexpr (sizeof(A) > rank_frame::room) {
             staged::template into<A>(on, in, elements, map, op, result, out, call);
         } else {
-            call_frame<target>::run(on, call, [&] {
+            call_scope<target>::run(on, call, [&] {
                 if (on.has_result()) {
                     detail::check_array(out, 1, call);
                 }
@@ -109,7 +109,7 @@ private:
             first.follows = follows_of_frames;
             const map_from_device<Map> shifted{map,
                                                detail::enqueue_first_index(on, known_frame{first, on.on.stream}, call)};
-            return call_frame<target>::run(on, call, [&] {
+            return call_scope<target>::run(on, call, [&] {
                 return go(writer(shifted, identity_result{}, sizeof(A)),
                           fold_values_of_frames<A, Op, Result>{op, result});
             });

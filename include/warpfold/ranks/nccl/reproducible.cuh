@@ -289,7 +289,7 @@ struct reduce_engine<reproducible_ranks<On, nccl_communicator>> {
                 std::uint64_t all;
                 alignas(16) unsigned char value[sizeof(R)];
             };
-            return call_frame<target>::run(on, call, [&] {
+            return call_scope<target>::run(on, call, [&] {
                 auto* const place =
                     new (on.ranks.comm->pinned_result(sizeof(returned), on.ranks.on.stream, call)) returned{};
                 enqueue<A>(on, in, elements, map, op, result, reinterpret_cast<R*>(place->value), &place->all, call);
@@ -310,7 +310,7 @@ struct reduce_engine<reproducible_ranks<On, nccl_communicator>> {
         if constexpr (is_located_v<Result>) {
             plain::template into<A>(on.ranks, in, elements, map, op, result, out, call);
         } else {
-            call_frame<target>::run(on, call, [&] {
+            call_scope<target>::run(on, call, [&] {
                 if (on.ranks.has_result()) {
                     detail::check_array(out, 1, call);
                 }

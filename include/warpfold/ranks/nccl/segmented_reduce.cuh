@@ -158,7 +158,7 @@ struct segmented_engine<over_ranks<On, nccl_communicator>> {
         if constexpr (sizeof(segment_border<A>) > rank_frame::room) {
             staged::template into<A>(on, in, offsets, segments, map, op, result, out, call);
         } else {
-            call_frame<target>::run(on, call, [&] {
+            call_scope<target>::run(on, call, [&] {
                 detail::check_array(offsets, segments + 1, call);
                 detail::check_array(out, segments, call);
                 detail::check_root(on, call);
@@ -179,7 +179,7 @@ struct segmented_engine<over_ranks<On, nccl_communicator>> {
                 if constexpr (is_located_v<Result>) {
                     using T = element_t<In>;
                     const std::uint64_t* const from = first();
-                    call_frame<target>::run(on, call, [&] {
+                    call_scope<target>::run(on, call, [&] {
                         fold<A, located<T>>(on, head, in, offsets, segments, map, op,
                                             located_from_device<Result>{result, from},
                                             located_from_device<located_or_none<In>>{{{in}}, from},
@@ -192,7 +192,7 @@ struct segmented_engine<over_ranks<On, nccl_communicator>> {
                     };
                     if constexpr (takes_index_v<Map, element_t<In>>) {
                         const std::uint64_t* const from = first();
-                        call_frame<target>::run(on, call, [&] { with(map_from_device<Map>{map, from}); });
+                        call_scope<target>::run(on, call, [&] { with(map_from_device<Map>{map, from}); });
                     } else {
                         with(map);
                     }

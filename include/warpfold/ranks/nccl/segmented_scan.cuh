@@ -113,7 +113,7 @@ struct marked_scan {
                 first.follows = follows_of_frames;
                 const map_from_device<Map> from{
                     map, detail::enqueue_first_index(on, known_frame{first, on.on.stream}, call)};
-                call_frame<target>::run(on, call, [&] { scan(on, head, in, n, out, from, op, how, flags, call); });
+                call_scope<target>::run(on, call, [&] { scan(on, head, in, n, out, from, op, how, flags, call); });
             } else {
                 scan(on, head, in, n, out, map, op, how, flags, call);
             }

@@ -104,12 +104,12 @@ struct reduce_engine<reproducible_ranks<On, Comm>> {
             return plain::template value<A>(on.ranks, in, elements, map, op, result, call);
         } else {
             const std::uint64_t n = detail::checked_count(elements, call).value();
-            return call_frame<target>::run(on, call, [&] {
+            return call_scope<target>::run(on, call, [&] {
                 const auto signature =
                     detail::signature_of<element_t<In>, A, Map, Op, Result, reproducible_call>(call, on.ranks.root);
                 const auto parts = detail::gather(on.ranks, signature, n, no_value{});
                 // A frame of its own: the others wait for the agreement.
-                return call_frame<target>::run(on, call, [&] {
+                return call_scope<target>::run(on, call, [&] {
                     if constexpr (std::is_same_v<Op, extremes_operation>) {
                         detail::require_elements(parts.all(), call);
                     }
@@ -133,7 +133,7 @@ struct reduce_engine<reproducible_ranks<On, Comm>> {
     template <class A, class In, class N, class Map, class Op, class Result, class Out>
     static void into(const target& on, const In& in, const N& n, const Map& map, const Op& op, const Result& result,
                      const Out& out, const char* call) {
-        call_frame<target>::run(on, call, [&] {
+        call_scope<target>::run(on, call, [&] {
             if (on.ranks.has_result()) {
                 detail::check_array(out, 1, call);
             }
@@ -174,7 +174,7 @@ struct scan_engine<reproducible_ranks<On, Comm>> {
         const auto signature =
             detail::signature_of<T, A, written_t<Out>, Map, Op, How, reproducible_call>(call, on.ranks.root);
         const auto parts = detail::gather(on.ranks, signature, n, no_value{});
-        call_frame<target>::run(on, call, [&] {
+        call_scope<target>::run(on, call, [&] {
             const auto bounds = detail::tree_bounds(parts, How::reverse);
             const int rank = on.ranks.comm->rank();
             const std::uint64_t first = parts.before(rank);

@@ -55,7 +55,7 @@ struct segmented_engine<reproducible_ranks<On, Comm>> {
             segmented_engine<over_ranks<On, Comm>>::template into<A>(ranks, in, offsets, segments, map, op, result, out,
                                                                      call);
         } else {
-            call_frame<target>::run(on, call, [&] {
+            call_scope<target>::run(on, call, [&] {
                 const segment_bounds_of_part part(ranks, offsets, segments, out, call);
                 auto values = rank_target<On>::template allocate<A>(ranks.on, part.n);
                 using Begins = warpfold::offsets<Offsets>;
@@ -63,7 +63,7 @@ struct segmented_engine<reproducible_ranks<On, Comm>> {
                     on, in, part.n, values.data(), map, op,
                     scan_options<A, no_initial, Begins, true, false>{{}, Begins(offsets, segments)}, call);
                 // A frame of its own: the others wait for the borders.
-                call_frame<target>::run(on, call, [&] {
+                call_scope<target>::run(on, call, [&] {
                     const auto at = [&](std::uint64_t end, bool there) {
                         optional_value<A> last{A{}, there};
                         if (there) {

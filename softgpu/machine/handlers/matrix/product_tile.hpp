@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fragments of a product in arrays, by the plan of its form (code/matrix_plan.hpp).
+// The fragments of a product in arrays, by the plan of its form (code/matrix/matrix_plan.hpp).
 #pragma once
 
 #include "softgpu/machine/code/matrix/matrix_plan.hpp"

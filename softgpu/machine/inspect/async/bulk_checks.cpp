@@ -95,14 +95,13 @@ void check_proxy(const instruction* i, const warp* w, unsigned lane, const acces
         if (count_again(l, check::race, kind, false, place_of(w, i), there)) {
             return;
         }
-        finding_facts what;
-        what.check = check::race;
-        what.kind = kind;
-        what.message = "a bulk copy reads what threads have written, without fence.proxy.async between";
-        what.address = "shared memory + " + std::to_string(word * 4);
-        what.allocation = shared_variable(l, word * 4);
         const access_facts before{access_text(*written), there, b.linear, writer * lanes + check::lane_of(s), {}};
-        report(l, std::move(what), {access_text(site), place_of(w, i), b.linear, thread_of(w, lane), {}}, &before);
+        report(l,
+               {.check = check::race,
+                .kind = kind,
+                .message = "a bulk copy reads what threads have written, without fence.proxy.async between",
+                .at = place_in_shared(l, word * 4)},
+               {access_text(site), place_of(w, i), b.linear, thread_of(w, lane), {}}, &before);
     });
 }
 

@@ -86,19 +86,16 @@ void check_map_use(const instruction* i, const warp* w, unsigned lane, std::uint
         count_again(l, check::race, missing_fence, false, here, changed.place)) {
         return;
     }
-    finding_facts what;
-    what.check = check::race;
-    what.kind = missing_fence;
-    what.message = changed.is_released
-                       ? "a copy uses a tensor map that was changed in global memory, and no thread of its block has "
-                         "acquired it since (fence.proxy.tensormap::generic.acquire)"
-                       : "a copy uses a tensor map that was changed in global memory and not released since "
-                         "(fence.proxy.tensormap::generic.release, or tensormap.cp_fenceproxy)";
-    what.address = hexadecimal(at);
-    what.allocation = l.checks->owner.all_memories().describe(at);
+    const char* const message =
+        changed.is_released
+            ? "a copy uses a tensor map that was changed in global memory, and no thread of its block has "
+              "acquired it since (fence.proxy.tensormap::generic.acquire)"
+            : "a copy uses a tensor map that was changed in global memory and not released since "
+              "(fence.proxy.tensormap::generic.release, or tensormap.cp_fenceproxy)";
     const access_facts now{"copy by a tensor map", here, w->owner->linear, thread_of(w, lane), {}};
     const access_facts before{"change of the map", changed.place, changed.block, changed.thread, {}};
-    report(l, std::move(what), now, &before);
+    report(l, {.check = check::race, .kind = missing_fence, .message = message, .at = place_in_global(l, at)}, now,
+           &before);
 }
 
 } // namespace softgpu::machine

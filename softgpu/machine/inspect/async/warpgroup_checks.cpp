@@ -64,15 +64,10 @@ void product_finding(const instruction* i, const warp* w, const char* kind, std:
     if (count_again(l, check::race, kind, false, here, other)) {
         return;
     }
-    finding_facts what;
-    what.check = check::race;
-    what.kind = kind;
-    what.message = std::move(message);
-    const std::uint32_t thread = thread_of(w, static_cast<unsigned>(std::countr_zero(w->mask)));
-    const access_facts now{
-        std::string(ptx::name_of(here.function->instructions[here.index].op)), here, w->owner->linear, thread, {}};
     const access_facts before{std::move(other_text), other, w->owner->linear, other_thread, {}};
-    report(l, std::move(what), now, other.function != nullptr ? &before : nullptr);
+    report(l, {.check = check::race, .kind = kind, .message = std::move(message)},
+           access_by_opcode(here, w, static_cast<unsigned>(std::countr_zero(w->mask))),
+           other.function != nullptr ? &before : nullptr);
 }
 
 // A write of the generic proxy that no fence.proxy.async makes visible to this warp's products.

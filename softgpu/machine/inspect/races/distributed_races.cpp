@@ -100,13 +100,8 @@ void report_pair(launch_state& l, const block& where, std::uint64_t at, const ch
     if (count_again(l, check::race, distributed_race, false, now.where, there)) {
         return;
     }
-    finding_facts what;
-    what.check = check::race;
-    what.kind = distributed_race;
-    what.message = message;
-    what.address =
-        "shared memory + " + std::to_string(at) + " of block " + index_text({where.id.x, where.id.y, where.id.z});
-    what.allocation = shared_variable(l, at);
+    address_facts place = place_in_shared(l, at);
+    place.address += " of block " + index_text({where.id.x, where.id.y, where.id.z});
     const access_facts other{before != nullptr ? access_text(*before)
                              : e.wrote         ? "a write"
                                                : "a read",
@@ -115,7 +110,8 @@ void report_pair(launch_state& l, const block& where, std::uint64_t at, const ch
                              check::warp_of(e.mark) * lanes + check::lane_of(e.mark),
                              {},
                              e.wrote || check::spread_of(e.mark) == check::spread::thread};
-    report(l, std::move(what), now, &other);
+    report(l, {.check = check::race, .kind = distributed_race, .message = message, .at = std::move(place)}, now,
+           &other);
 }
 
 // The access `now` of a lane, and what is known of the word before.
@@ -124,9 +120,7 @@ void compare(const access_site& now, const warp* w, unsigned lane, const block& 
     if ((check::bytes_of(e.mark) & byte_mask) == 0 || may_go_together(now, e.mark, e.wrote) || is_ordered(e, w, lane)) {
         return;
     }
-    report_pair(*w->host->launch, where, at, without_order,
-                {access_text(now), {now.function, now.source}, w->owner->linear, thread_of(w, lane), {}},
-                site_of(where, e.mark), e);
+    report_pair(*w->host->launch, where, at, without_order, access_by_site(now, w, lane), site_of(where, e.mark), e);
 }
 
 // A stamp that another block, or this one, has left in the memory of `where` by distributed access.

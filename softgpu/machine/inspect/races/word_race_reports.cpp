@@ -145,17 +145,16 @@ void word_access::report_lost() {
     if (count_again(l_, check::race, shared_race, false, stands_at, place_before)) {
         return;
     }
-    finding_facts what;
-    what.check = check::race;
-    what.kind = shared_race;
-    what.message = lost.one_instruction ? different_values : without_syncwarp;
-    what.address = "shared memory + " + std::to_string(at_);
-    what.allocation = shared_variable(l_, at_);
     access_facts now{access_text(*lost.site), stands_at, b_.linear, lost.thread, {}};
     access_facts before{access_text(*lost.site_before), place_before, b_.linear, lost.thread_before, {}};
     now.value = lost.value;
     before.value = lost.value_before;
-    report(l_, std::move(what), now, &before);
+    report(l_,
+           {.check = check::race,
+            .kind = shared_race,
+            .message = lost.one_instruction ? different_values : without_syncwarp,
+            .at = place_in_shared(l_, at_)},
+           now, &before);
 }
 
 bool word_access::is_same_instruction(stamp s) const {
@@ -184,14 +183,7 @@ void word_access::report_copy(stamp s, const char* kind, const char* message) {
     if (count_again(l_, check::race, kind, false, own_place(), place_before(s))) {
         return;
     }
-    finding_facts what;
-    what.check = check::race;
-    what.kind = kind;
-    what.message = message;
-    what.address = "shared memory + " + std::to_string(at_);
-    what.allocation = shared_variable(l_, at_);
     const access_site* const copy = site_before(s);
-    const access_facts now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
     const access_facts before{copy == nullptr     ? "a copy"
                               : is_product(b_, s) ? "wgmma.mma_async"
                                                   : "copy of " + std::to_string(copy->bytes) + " bytes",
@@ -200,7 +192,8 @@ void word_access::report_copy(stamp s, const char* kind, const char* message) {
                               check::warp_of(s) * lanes + check::lane_of(s),
                               {},
                               l_.cluster_blocks == 1}; // else a thread of any of the cluster's blocks
-    report(l_, std::move(what), now, &before);
+    report(l_, {.check = check::race, .kind = kind, .message = message, .at = place_in_shared(l_, at_)},
+           access_by_site(site_, w_, lane_), &before);
 }
 
 void word_access::report_race(stamp s, bool of_write) {
@@ -232,11 +225,11 @@ void word_access::report_race(stamp s, bool of_write) {
     if (count_again(l_, check::race, kind(), is_note, own_place(), place_before(s), between)) {
         return;
     }
-    finding_facts what;
-    what.check = check::race;
-    what.between = between;
-    what.kind = kind();
-    what.is_note = is_note;
+    finding_facts what{.check = check::race,
+                       .between = between,
+                       .kind = kind(),
+                       .is_note = is_note,
+                       .at = in_global_ ? place_in_global(l_, at_) : place_in_shared(l_, at_)};
     if (one_instruction) {
         what.message = same_value ? "lanes of one instruction write the same value to one word" : different_values;
     } else {
@@ -245,9 +238,7 @@ void word_access::report_race(stamp s, bool of_write) {
                                : without_syncwarp;
         what.message += same_value ? "; both write the same value" : "";
     }
-    what.address = in_global_ ? hexadecimal(at_) : "shared memory + " + std::to_string(at_);
-    what.allocation = in_global_ ? l_.checks->owner.all_memories().describe(at_) : shared_variable(l_, at_);
-    access_facts now{access_text(site_), own_place(), b_.linear, thread_of(w_, lane_), {}};
+    access_facts now = access_by_site(site_, w_, lane_);
     now.value = value                             ? register_text()
                 : site_.verb == access_verb::load ? std::optional(memory_text(site_))
                                                   : std::nullopt;

@@ -26,18 +26,8 @@ void mismatch(const instruction* i, warp* w, unsigned lane, const char* kind, st
                                                          other != nullptr ? other->where : instruction_place{})) {
         return;
     }
-    finding_facts what;
-    what.check = check::sync;
-    what.kind = kind;
-    what.message = std::move(message);
-    const instruction_place at = place_of(w, i);
-    report(l, std::move(what),
-           {std::string(ptx::name_of(at.function->instructions[at.index].op)),
-            at,
-            w->owner->linear,
-            thread_of(w, lane),
-            {}},
-           other);
+    report(l, {.check = check::sync, .kind = kind, .message = std::move(message)},
+           access_by_opcode(place_of(w, i), w, lane), other);
 }
 
 // The lanes of the running split and of those that wait here, if all that live of the members are there; 0: not yet.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The linker: takes units of PTX and gives a text of ours, which cuModuleLoadData takes in the place of machine code.
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +10,7 @@
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
 #include "softgpu/runtime/core/handle_set.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "softgpu/runtime/program/library.hpp"
 #include "softgpu/runtime/program/register_limit.hpp"
 #include "softgpu/runtime/program/registry.hpp"
 
@@ -100,9 +99,7 @@ result cuLinkAddData_v2(link_state* s, link_input kind, void* data, std::size_t 
 result cuLinkAddFile_v2(link_state* s, link_input kind, const char* path, unsigned, const jit_option*, void**) {
     return on_link(s, [&](link_state& state) {
         require(path != nullptr);
-        std::ifstream in(path, std::ios::binary);
-        require(in.is_open(), error::file_not_found);
-        const std::string contents(std::istreambuf_iterator<char>(in), {});
+        const std::string contents = code_in_file(path);
         add(state, kind, contents.data(), contents.size());
     });
 }

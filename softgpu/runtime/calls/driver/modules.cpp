@@ -4,9 +4,6 @@
 #include <charconv>
 #include <cstring>
 #include <exception>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -150,10 +147,7 @@ result load_file(belongs where, library** out, const char* path, const jit_optio
     std::string text;
     const result read = without_context([&] {
         require(path != nullptr);
-        std::ifstream in(path, std::ios::binary);
-        require(in.is_open() && !std::filesystem::is_directory(path), error::file_not_found);
-        text.assign(std::istreambuf_iterator<char>(in), {});
-        text.append(64, '\0');
+        text = code_in_file(path).append(64, '\0');
     });
     if (read != result::success) {
         return read;

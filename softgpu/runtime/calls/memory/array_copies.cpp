@@ -12,6 +12,8 @@
 namespace softgpu::runtime {
 namespace {
 
+using enum host_order;
+
 // The source or the destination of a copy of bytes: an array, from byte x of row y on, or a pointer.
 struct end_of_copy {
     bool is_array = false;
@@ -67,7 +69,7 @@ void copy_plane(context& gpu, locked& lock, const end_of_copy& to, const end_of_
     rows.kind = kind;
     rows.destination = rows_of(gpu, to, width, height);
     rows.source = rows_of(gpu, from, width, height);
-    if (order == host_order::synchronous) {
+    if (order == synchronous) {
         require_safe(gpu);
     } else if (is_capturing(on)) {
         capture_copy(gpu, on, in_elements(gpu, to, from, rows));
@@ -162,9 +164,6 @@ error copy(const end_of_copy& to, const end_of_copy& from, std::size_t width, st
     });
 }
 
-constexpr auto now = host_order::synchronous;
-constexpr auto later = host_order::asynchronous;
-
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -172,17 +171,18 @@ extern "C" {
 
 error cudaMemcpy2DToArray(array* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
                           std::size_t width, std::size_t height, copy_kind kind) {
-    return copy(in_array(to, x, y), at(from, pitch), width, height, kind, nullptr, shape::plane, now);
+    return copy(in_array(to, x, y), at(from, pitch), width, height, kind, nullptr, shape::plane, synchronous);
 }
 
 error cudaMemcpy2DToArray_ptds(array* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
                                std::size_t width, std::size_t height, copy_kind kind) {
-    return copy(in_array(to, x, y), at(from, pitch), width, height, kind, of_this_thread(nullptr), shape::plane, now);
+    return copy(in_array(to, x, y), at(from, pitch), width, height, kind, of_this_thread(nullptr), shape::plane,
+                synchronous);
 }
 
 error cudaMemcpy2DToArrayAsync(array* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
                                std::size_t width, std::size_t height, copy_kind kind, stream* on) {
-    return copy(in_array(to, x, y), at(from, pitch), width, height, kind, on, shape::plane, later);
+    return copy(in_array(to, x, y), at(from, pitch), width, height, kind, on, shape::plane, asynchronous);
 }
 
 error cudaMemcpy2DToArrayAsync_ptsz(array* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
@@ -192,17 +192,18 @@ error cudaMemcpy2DToArrayAsync_ptsz(array* to, std::size_t x, std::size_t y, con
 
 error cudaMemcpy2DFromArray(void* to, std::size_t pitch, const array* from, std::size_t x, std::size_t y,
                             std::size_t width, std::size_t height, copy_kind kind) {
-    return copy(at(to, pitch), in_array(from, x, y), width, height, kind, nullptr, shape::plane, now);
+    return copy(at(to, pitch), in_array(from, x, y), width, height, kind, nullptr, shape::plane, synchronous);
 }
 
 error cudaMemcpy2DFromArray_ptds(void* to, std::size_t pitch, const array* from, std::size_t x, std::size_t y,
                                  std::size_t width, std::size_t height, copy_kind kind) {
-    return copy(at(to, pitch), in_array(from, x, y), width, height, kind, of_this_thread(nullptr), shape::plane, now);
+    return copy(at(to, pitch), in_array(from, x, y), width, height, kind, of_this_thread(nullptr), shape::plane,
+                synchronous);
 }
 
 error cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, const array* from, std::size_t x, std::size_t y,
                                  std::size_t width, std::size_t height, copy_kind kind, stream* on) {
-    return copy(at(to, pitch), in_array(from, x, y), width, height, kind, on, shape::plane, later);
+    return copy(at(to, pitch), in_array(from, x, y), width, height, kind, on, shape::plane, asynchronous);
 }
 
 error cudaMemcpy2DFromArrayAsync_ptsz(void* to, std::size_t pitch, const array* from, std::size_t x, std::size_t y,
@@ -213,28 +214,28 @@ error cudaMemcpy2DFromArrayAsync_ptsz(void* to, std::size_t pitch, const array* 
 error cudaMemcpy2DArrayToArray(array* to, std::size_t to_x, std::size_t to_y, const array* from, std::size_t from_x,
                                std::size_t from_y, std::size_t width, std::size_t height, copy_kind kind) {
     return copy(in_array(to, to_x, to_y), in_array(from, from_x, from_y), width, height, kind, nullptr, shape::plane,
-                now);
+                synchronous);
 }
 
 error cudaMemcpy2DArrayToArray_ptds(array* to, std::size_t to_x, std::size_t to_y, const array* from,
                                     std::size_t from_x, std::size_t from_y, std::size_t width, std::size_t height,
                                     copy_kind kind) {
     return copy(in_array(to, to_x, to_y), in_array(from, from_x, from_y), width, height, kind, of_this_thread(nullptr),
-                shape::plane, now);
+                shape::plane, synchronous);
 }
 
 error cudaMemcpyToArray(array* to, std::size_t x, std::size_t y, const void* from, std::size_t count, copy_kind kind) {
-    return copy(in_array(to, x, y), at(from, 0), count, 1, kind, nullptr, shape::bytes, now);
+    return copy(in_array(to, x, y), at(from, 0), count, 1, kind, nullptr, shape::bytes, synchronous);
 }
 
 error cudaMemcpyToArray_ptds(array* to, std::size_t x, std::size_t y, const void* from, std::size_t count,
                              copy_kind kind) {
-    return copy(in_array(to, x, y), at(from, 0), count, 1, kind, of_this_thread(nullptr), shape::bytes, now);
+    return copy(in_array(to, x, y), at(from, 0), count, 1, kind, of_this_thread(nullptr), shape::bytes, synchronous);
 }
 
 error cudaMemcpyToArrayAsync(array* to, std::size_t x, std::size_t y, const void* from, std::size_t count,
                              copy_kind kind, stream* on) {
-    return copy(in_array(to, x, y), at(from, 0), count, 1, kind, on, shape::bytes, later);
+    return copy(in_array(to, x, y), at(from, 0), count, 1, kind, on, shape::bytes, asynchronous);
 }
 
 error cudaMemcpyToArrayAsync_ptsz(array* to, std::size_t x, std::size_t y, const void* from, std::size_t count,
@@ -244,17 +245,17 @@ error cudaMemcpyToArrayAsync_ptsz(array* to, std::size_t x, std::size_t y, const
 
 error cudaMemcpyFromArray(void* to, const array* from, std::size_t x, std::size_t y, std::size_t count,
                           copy_kind kind) {
-    return copy(at(to, 0), in_array(from, x, y), count, 1, kind, nullptr, shape::bytes, now);
+    return copy(at(to, 0), in_array(from, x, y), count, 1, kind, nullptr, shape::bytes, synchronous);
 }
 
 error cudaMemcpyFromArray_ptds(void* to, const array* from, std::size_t x, std::size_t y, std::size_t count,
                                copy_kind kind) {
-    return copy(at(to, 0), in_array(from, x, y), count, 1, kind, of_this_thread(nullptr), shape::bytes, now);
+    return copy(at(to, 0), in_array(from, x, y), count, 1, kind, of_this_thread(nullptr), shape::bytes, synchronous);
 }
 
 error cudaMemcpyFromArrayAsync(void* to, const array* from, std::size_t x, std::size_t y, std::size_t count,
                                copy_kind kind, stream* on) {
-    return copy(at(to, 0), in_array(from, x, y), count, 1, kind, on, shape::bytes, later);
+    return copy(at(to, 0), in_array(from, x, y), count, 1, kind, on, shape::bytes, asynchronous);
 }
 
 error cudaMemcpyFromArrayAsync_ptsz(void* to, const array* from, std::size_t x, std::size_t y, std::size_t count,
@@ -264,13 +265,14 @@ error cudaMemcpyFromArrayAsync_ptsz(void* to, const array* from, std::size_t x, 
 
 error cudaMemcpyArrayToArray(array* to, std::size_t to_x, std::size_t to_y, const array* from, std::size_t from_x,
                              std::size_t from_y, std::size_t count, copy_kind kind) {
-    return copy(in_array(to, to_x, to_y), in_array(from, from_x, from_y), count, 1, kind, nullptr, shape::bytes, now);
+    return copy(in_array(to, to_x, to_y), in_array(from, from_x, from_y), count, 1, kind, nullptr, shape::bytes,
+                synchronous);
 }
 
 error cudaMemcpyArrayToArray_ptds(array* to, std::size_t to_x, std::size_t to_y, const array* from, std::size_t from_x,
                                   std::size_t from_y, std::size_t count, copy_kind kind) {
     return copy(in_array(to, to_x, to_y), in_array(from, from_x, from_y), count, 1, kind, of_this_thread(nullptr),
-                shape::bytes, now);
+                shape::bytes, synchronous);
 }
 
 } // extern "C"

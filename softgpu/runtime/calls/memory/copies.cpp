@@ -34,8 +34,7 @@ copy_3d without_devices(context& gpu, const copy_3d_peer& p) {
 
 const copy_3d& without_devices(context&, const copy_3d& p) { return p; }
 
-constexpr auto now = host_order::synchronous;
-constexpr auto later = host_order::asynchronous;
+using enum host_order;
 
 error copy_bytes(void* destination, const void* source, std::size_t bytes, copy_kind kind, stream* on,
                  host_order order) {
@@ -95,70 +94,72 @@ error copy_box(const Box* what, stream* handle, host_order order) {
 extern "C" {
 
 error cudaMemcpy(void* destination, const void* source, std::size_t bytes, copy_kind kind) {
-    return copy_bytes(destination, source, bytes, kind, nullptr, now);
+    return copy_bytes(destination, source, bytes, kind, nullptr, synchronous);
 }
 
 error cudaMemcpy_ptds(void* destination, const void* source, std::size_t bytes, copy_kind kind) {
-    return copy_bytes(destination, source, bytes, kind, of_this_thread(nullptr), now);
+    return copy_bytes(destination, source, bytes, kind, of_this_thread(nullptr), synchronous);
 }
 
 error cudaMemcpyAsync(void* destination, const void* source, std::size_t bytes, copy_kind kind, stream* on) {
-    return copy_bytes(destination, source, bytes, kind, on, later);
+    return copy_bytes(destination, source, bytes, kind, on, asynchronous);
 }
 
 error cudaMemcpyAsync_ptsz(void* destination, const void* source, std::size_t bytes, copy_kind kind, stream* on) {
-    return copy_bytes(destination, source, bytes, kind, of_this_thread(on), later);
+    return copy_bytes(destination, source, bytes, kind, of_this_thread(on), asynchronous);
 }
 
 error cudaMemcpyPeer(void* destination, int destination_device, const void* source, int source_device,
                      std::size_t bytes) {
-    return copy_peer(destination, destination_device, source, source_device, bytes, nullptr, now);
+    return copy_peer(destination, destination_device, source, source_device, bytes, nullptr, synchronous);
 }
 
 error cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source, int source_device,
                           std::size_t bytes, stream* on) {
-    return copy_peer(destination, destination_device, source, source_device, bytes, on, later);
+    return copy_peer(destination, destination_device, source, source_device, bytes, on, asynchronous);
 }
 
 error cudaMemcpy2D(void* destination, std::size_t destination_pitch, const void* source, std::size_t source_pitch,
                    std::size_t width, std::size_t height, copy_kind kind) {
-    return copy_plane(destination, destination_pitch, source, source_pitch, width, height, kind, nullptr, now);
+    return copy_plane(destination, destination_pitch, source, source_pitch, width, height, kind, nullptr, synchronous);
 }
 
 error cudaMemcpy2D_ptds(void* destination, std::size_t destination_pitch, const void* source, std::size_t source_pitch,
                         std::size_t width, std::size_t height, copy_kind kind) {
     return copy_plane(destination, destination_pitch, source, source_pitch, width, height, kind,
-                      of_this_thread(nullptr), now);
+                      of_this_thread(nullptr), synchronous);
 }
 
 error cudaMemcpy2DAsync(void* destination, std::size_t destination_pitch, const void* source, std::size_t source_pitch,
                         std::size_t width, std::size_t height, copy_kind kind, stream* on) {
-    return copy_plane(destination, destination_pitch, source, source_pitch, width, height, kind, on, later);
+    return copy_plane(destination, destination_pitch, source, source_pitch, width, height, kind, on, asynchronous);
 }
 
 error cudaMemcpy2DAsync_ptsz(void* destination, std::size_t destination_pitch, const void* source,
                              std::size_t source_pitch, std::size_t width, std::size_t height, copy_kind kind,
                              stream* on) {
     return copy_plane(destination, destination_pitch, source, source_pitch, width, height, kind, of_this_thread(on),
-                      later);
+                      asynchronous);
 }
 
-error cudaMemcpy3D(const copy_3d* what) { return copy_box(what, nullptr, now); }
+error cudaMemcpy3D(const copy_3d* what) { return copy_box(what, nullptr, synchronous); }
 
-error cudaMemcpy3D_ptds(const copy_3d* what) { return copy_box(what, of_this_thread(nullptr), now); }
+error cudaMemcpy3D_ptds(const copy_3d* what) { return copy_box(what, of_this_thread(nullptr), synchronous); }
 
-error cudaMemcpy3DAsync(const copy_3d* what, stream* on) { return copy_box(what, on, later); }
+error cudaMemcpy3DAsync(const copy_3d* what, stream* on) { return copy_box(what, on, asynchronous); }
 
-error cudaMemcpy3DAsync_ptsz(const copy_3d* what, stream* on) { return copy_box(what, of_this_thread(on), later); }
+error cudaMemcpy3DAsync_ptsz(const copy_3d* what, stream* on) {
+    return copy_box(what, of_this_thread(on), asynchronous);
+}
 
-error cudaMemcpy3DPeer(const copy_3d_peer* what) { return copy_box(what, nullptr, now); }
+error cudaMemcpy3DPeer(const copy_3d_peer* what) { return copy_box(what, nullptr, synchronous); }
 
-error cudaMemcpy3DPeer_ptds(const copy_3d_peer* what) { return copy_box(what, of_this_thread(nullptr), now); }
+error cudaMemcpy3DPeer_ptds(const copy_3d_peer* what) { return copy_box(what, of_this_thread(nullptr), synchronous); }
 
-error cudaMemcpy3DPeerAsync(const copy_3d_peer* what, stream* on) { return copy_box(what, on, later); }
+error cudaMemcpy3DPeerAsync(const copy_3d_peer* what, stream* on) { return copy_box(what, on, asynchronous); }
 
 error cudaMemcpy3DPeerAsync_ptsz(const copy_3d_peer* what, stream* on) {
-    return copy_box(what, of_this_thread(on), later);
+    return copy_box(what, of_this_thread(on), asynchronous);
 }
 
 } // extern "C"

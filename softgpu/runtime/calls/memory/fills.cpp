@@ -10,8 +10,7 @@
 namespace softgpu::runtime {
 namespace {
 
-constexpr auto now = host_order::synchronous;
-constexpr auto later = host_order::asynchronous;
+using enum host_order;
 
 error fill_bytes(void* pointer, int value, std::size_t bytes, stream* handle, host_order order) {
     return call(handle, [&](context& gpu, locked& lock) {
@@ -55,53 +54,53 @@ error fill_rows(const pitched_pointer& p, int value, const extent& size, stream*
 extern "C" {
 
 error cudaMemset(void* pointer, int value, std::size_t bytes) {
-    return fill_bytes(pointer, value, bytes, nullptr, now);
+    return fill_bytes(pointer, value, bytes, nullptr, synchronous);
 }
 
 error cudaMemset_ptds(void* pointer, int value, std::size_t bytes) {
-    return fill_bytes(pointer, value, bytes, of_this_thread(nullptr), now);
+    return fill_bytes(pointer, value, bytes, of_this_thread(nullptr), synchronous);
 }
 
 error cudaMemsetAsync(void* pointer, int value, std::size_t bytes, stream* on) {
-    return fill_bytes(pointer, value, bytes, on, later);
+    return fill_bytes(pointer, value, bytes, on, asynchronous);
 }
 
 error cudaMemsetAsync_ptsz(void* pointer, int value, std::size_t bytes, stream* on) {
-    return fill_bytes(pointer, value, bytes, of_this_thread(on), later);
+    return fill_bytes(pointer, value, bytes, of_this_thread(on), asynchronous);
 }
 
 error cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-    return fill_rows({pointer, pitch, width, height}, value, {width, height, 1}, nullptr, now);
+    return fill_rows({pointer, pitch, width, height}, value, {width, height, 1}, nullptr, synchronous);
 }
 
 error cudaMemset2D_ptds(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-    return fill_rows({pointer, pitch, width, height}, value, {width, height, 1}, of_this_thread(nullptr), now);
+    return fill_rows({pointer, pitch, width, height}, value, {width, height, 1}, of_this_thread(nullptr), synchronous);
 }
 
 error cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height,
                         stream* on) {
-    return fill_rows({pointer, pitch, width, height}, value, {width, height, 1}, on, later);
+    return fill_rows({pointer, pitch, width, height}, value, {width, height, 1}, on, asynchronous);
 }
 
 error cudaMemset2DAsync_ptsz(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height,
                              stream* on) {
-    return fill_rows({pointer, pitch, width, height}, value, {width, height, 1}, of_this_thread(on), later);
+    return fill_rows({pointer, pitch, width, height}, value, {width, height, 1}, of_this_thread(on), asynchronous);
 }
 
 error cudaMemset3D(pitched_pointer pointer, int value, extent size) {
-    return fill_rows(pointer, value, size, nullptr, now);
+    return fill_rows(pointer, value, size, nullptr, synchronous);
 }
 
 error cudaMemset3D_ptds(pitched_pointer pointer, int value, extent size) {
-    return fill_rows(pointer, value, size, of_this_thread(nullptr), now);
+    return fill_rows(pointer, value, size, of_this_thread(nullptr), synchronous);
 }
 
 error cudaMemset3DAsync(pitched_pointer pointer, int value, extent size, stream* on) {
-    return fill_rows(pointer, value, size, on, later);
+    return fill_rows(pointer, value, size, on, asynchronous);
 }
 
 error cudaMemset3DAsync_ptsz(pitched_pointer pointer, int value, extent size, stream* on) {
-    return fill_rows(pointer, value, size, of_this_thread(on), later);
+    return fill_rows(pointer, value, size, of_this_thread(on), asynchronous);
 }
 
 } // extern "C"

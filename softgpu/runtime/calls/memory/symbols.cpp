@@ -8,8 +8,7 @@
 namespace softgpu::runtime {
 namespace {
 
-constexpr auto now = host_order::synchronous;
-constexpr auto later = host_order::asynchronous;
+using enum host_order;
 
 error copy_in(const void* symbol, const void* source, std::size_t bytes, std::size_t offset, copy_kind kind, stream* on,
               host_order order) {
@@ -48,42 +47,42 @@ error cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
 
 error cudaMemcpyToSymbol(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                          copy_kind kind) {
-    return copy_in(symbol, source, bytes, offset, kind, nullptr, now);
+    return copy_in(symbol, source, bytes, offset, kind, nullptr, synchronous);
 }
 
 error cudaMemcpyToSymbol_ptds(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                               copy_kind kind) {
-    return copy_in(symbol, source, bytes, offset, kind, of_this_thread(nullptr), now);
+    return copy_in(symbol, source, bytes, offset, kind, of_this_thread(nullptr), synchronous);
 }
 
 error cudaMemcpyToSymbolAsync(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                               copy_kind kind, stream* on) {
-    return copy_in(symbol, source, bytes, offset, kind, on, later);
+    return copy_in(symbol, source, bytes, offset, kind, on, asynchronous);
 }
 
 error cudaMemcpyToSymbolAsync_ptsz(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                                    copy_kind kind, stream* on) {
-    return copy_in(symbol, source, bytes, offset, kind, of_this_thread(on), later);
+    return copy_in(symbol, source, bytes, offset, kind, of_this_thread(on), asynchronous);
 }
 
 error cudaMemcpyFromSymbol(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                            copy_kind kind) {
-    return copy_out(destination, symbol, bytes, offset, kind, nullptr, now);
+    return copy_out(destination, symbol, bytes, offset, kind, nullptr, synchronous);
 }
 
 error cudaMemcpyFromSymbol_ptds(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                                 copy_kind kind) {
-    return copy_out(destination, symbol, bytes, offset, kind, of_this_thread(nullptr), now);
+    return copy_out(destination, symbol, bytes, offset, kind, of_this_thread(nullptr), synchronous);
 }
 
 error cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                                 copy_kind kind, stream* on) {
-    return copy_out(destination, symbol, bytes, offset, kind, on, later);
+    return copy_out(destination, symbol, bytes, offset, kind, on, asynchronous);
 }
 
 error cudaMemcpyFromSymbolAsync_ptsz(void* destination, const void* symbol, std::size_t bytes, std::size_t offset,
                                      copy_kind kind, stream* on) {
-    return copy_out(destination, symbol, bytes, offset, kind, of_this_thread(on), later);
+    return copy_out(destination, symbol, bytes, offset, kind, of_this_thread(on), asynchronous);
 }
 
 } // extern "C"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Code that a program loads while it runs.
-#include <fstream>
-#include <iterator>
-
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/program/library.hpp"
 
@@ -29,7 +26,7 @@ error give_variable(void** pointer, std::size_t* bytes, library* handle, const c
 #pragma GCC visibility push(default)
 extern "C" {
 
-// The options are for a just-in-time compiler, which does not exist here.
+// Options of the just-in-time compiler and of the library are not read, unlike those of the driver's calls.
 error cudaLibraryLoadData(library** out, const void* code, void*, void**, unsigned, void*, void**, unsigned) {
     return call([&](context& gpu, locked&) {
         require(out != nullptr && code != nullptr);
@@ -42,11 +39,8 @@ error cudaLibraryLoadFromFile(library** out, const char* path, void*, void**, un
     return call([&](context& gpu, locked&) {
         require(out != nullptr && path != nullptr);
         gpu.require_usable();
-        std::ifstream in(path, std::ios::binary);
-        require(in.is_open(), error::file_not_found);
         auto made = std::make_unique<library>();
-        made->file.assign(std::istreambuf_iterator<char>(in), {});
-        made->file.append(64, '\0');
+        made->file = code_in_file(path).append(64, '\0');
         const void* const code = made->file.data();
         *out = &add_library(std::move(made), code);
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies of rows of bytes: checked, issued to a stream, run. Arrays are resolved to rows before (memory/array_copies.hpp).
+// Copies of rows of bytes: checked, issued to a stream, run. Arrays are resolved to rows before (array_copies.hpp).
 #pragma once
 
 #include <cstddef>

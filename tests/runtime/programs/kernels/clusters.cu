@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/runtime/programs/check.hpp"
+#include "tests/runtime/programs/mbarrier.cuh"
 
 namespace cg = cooperative_groups;
 
@@ -15,8 +16,6 @@ namespace {
 
 constexpr int threads = 128;
 constexpr int bins = 512;
-
-__device__ std::uint32_t shared_of(const void* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
 
 __device__ std::uint32_t map_to(std::uint32_t at, unsigned rank) {
     std::uint32_t mapped;
@@ -28,10 +27,6 @@ __device__ void start(std::uint32_t barrier, unsigned arrivals) {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier),
                  "r"(arrivals)
                  : "memory");
-}
-
-__device__ void expect(std::uint32_t barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
 __device__ void wait(std::uint32_t barrier, unsigned parity) {
@@ -100,7 +95,7 @@ __global__ void __cluster_dims__(4, 1, 1) send(std::uint32_t* out) {
         start(shared_of(&bytes_came), 1);
         start(shared_of(&all_came), 3 * threads);
         if (rank == 0) {
-            expect(shared_of(&bytes_came), 3 * threads * 8);
+            expect(&bytes_came, 3 * threads * 8);
         }
     }
     cluster.sync();
@@ -141,8 +136,8 @@ __global__ void __cluster_dims__(2, 1, 1) copies(int* out, const int* in) {
         start(shared_of(&loaded), 1);
         start(shared_of(&handed), 1);
         asm volatile("fence.proxy.async;" ::: "memory");
-        expect(shared_of(&loaded), sizeof(all));
-        expect(shared_of(&handed), sizeof(passed));
+        expect(&loaded, sizeof(all));
+        expect(&handed, sizeof(passed));
     }
     cluster.sync();
     if (cluster.block_rank() == 0 && t == 0) {

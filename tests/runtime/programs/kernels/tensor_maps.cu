@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/runtime/programs/check.hpp"
+#include "tests/runtime/programs/mbarrier.cuh"
 
 namespace {
 
@@ -16,24 +17,8 @@ constexpr int side = 64; // of the tensors
 constexpr int edge = 16; // of the tiles
 constexpr int threads = 128;
 
-__device__ std::uint32_t shared_of(const void* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
-
 __device__ void start(std::uint64_t* barrier) {
     asm volatile("mbarrier.init.shared.b64 [%0], 1;\nfence.proxy.async;" ::"r"(shared_of(barrier)) : "memory");
-}
-
-__device__ void expect(std::uint64_t* barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_of(barrier)), "r"(bytes) : "memory");
-}
-
-__device__ void wait(std::uint64_t* barrier, unsigned parity) {
-    unsigned over = 0;
-    while (over == 0) {
-        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(over)
-                     : "r"(shared_of(barrier)), "r"(parity)
-                     : "memory");
-    }
 }
 
 __device__ void load(void* to, const CUtensorMap* map, int x, int y, std::uint64_t* barrier) {

@@ -12,8 +12,7 @@
 namespace softgpu::runtime {
 namespace {
 
-constexpr auto now = host_order::synchronous;
-constexpr auto later = host_order::asynchronous;
+using enum host_order;
 
 result copy(void* destination, const void* source, std::size_t bytes, copy_kind kind, stream* on, host_order order) {
     return on_device(on, [&](context& gpu, locked& lock) {
@@ -71,16 +70,16 @@ extern "C" {
 
 #define SOFTGPU_COPY(name, destination_type, source_type, destination_pointer, source_pointer, kind)                   \
     result name##_v2(destination_type to, source_type from, std::size_t bytes) {                                       \
-        return copy(destination_pointer, source_pointer, bytes, kind, nullptr, now);                                   \
+        return copy(destination_pointer, source_pointer, bytes, kind, nullptr, synchronous);                           \
     }                                                                                                                  \
     result name##_v2_ptds(destination_type to, source_type from, std::size_t bytes) {                                  \
-        return copy(destination_pointer, source_pointer, bytes, kind, own(), now);                                     \
+        return copy(destination_pointer, source_pointer, bytes, kind, own(), synchronous);                             \
     }                                                                                                                  \
     result name##Async_v2(destination_type to, source_type from, std::size_t bytes, stream* on) {                      \
-        return copy(destination_pointer, source_pointer, bytes, kind, on, later);                                      \
+        return copy(destination_pointer, source_pointer, bytes, kind, on, asynchronous);                               \
     }                                                                                                                  \
     result name##Async_v2_ptsz(destination_type to, source_type from, std::size_t bytes, stream* on) {                 \
-        return copy(destination_pointer, source_pointer, bytes, kind, own(on), later);                                 \
+        return copy(destination_pointer, source_pointer, bytes, kind, own(on), asynchronous);                          \
     }
 
 SOFTGPU_COPY(cuMemcpyHtoD, device_address, const void*, pointer_to(to), from, copy_kind::host_to_device)
@@ -90,58 +89,58 @@ SOFTGPU_COPY(cuMemcpyDtoD, device_address, device_address, pointer_to(to), point
 #undef SOFTGPU_COPY
 
 result cuMemcpy(device_address to, device_address from, std::size_t bytes) {
-    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::automatic, nullptr, now);
+    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::automatic, nullptr, synchronous);
 }
 
 result cuMemcpy_ptds(device_address to, device_address from, std::size_t bytes) {
-    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::automatic, own(), now);
+    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::automatic, own(), synchronous);
 }
 
 result cuMemcpyAsync(device_address to, device_address from, std::size_t bytes, stream* on) {
-    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::automatic, on, later);
+    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::automatic, on, asynchronous);
 }
 
 result cuMemcpyAsync_ptsz(device_address to, device_address from, std::size_t bytes, stream* on) {
-    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::automatic, own(on), later);
+    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::automatic, own(on), asynchronous);
 }
 
 result cuMemcpyPeer(device_address to, driver_context*, device_address from, driver_context*, std::size_t bytes) {
-    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::device_to_device, nullptr, now);
+    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::device_to_device, nullptr, synchronous);
 }
 
 result cuMemcpyPeerAsync(device_address to, driver_context*, device_address from, driver_context*, std::size_t bytes,
                          stream* on) {
-    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::device_to_device, on, later);
+    return copy(pointer_to(to), pointer_to(from), bytes, copy_kind::device_to_device, on, asynchronous);
 }
 
-result cuMemcpy2D_v2(const driver_copy_2d* c) { return copy_box(c, nullptr, now); }
+result cuMemcpy2D_v2(const driver_copy_2d* c) { return copy_box(c, nullptr, synchronous); }
 
-result cuMemcpy2D_v2_ptds(const driver_copy_2d* c) { return copy_box(c, own(), now); }
+result cuMemcpy2D_v2_ptds(const driver_copy_2d* c) { return copy_box(c, own(), synchronous); }
 
-result cuMemcpy2DUnaligned_v2(const driver_copy_2d* c) { return copy_box(c, nullptr, now); }
+result cuMemcpy2DUnaligned_v2(const driver_copy_2d* c) { return copy_box(c, nullptr, synchronous); }
 
-result cuMemcpy2DUnaligned_v2_ptds(const driver_copy_2d* c) { return copy_box(c, own(), now); }
+result cuMemcpy2DUnaligned_v2_ptds(const driver_copy_2d* c) { return copy_box(c, own(), synchronous); }
 
-result cuMemcpy2DAsync_v2(const driver_copy_2d* c, stream* on) { return copy_box(c, on, later); }
+result cuMemcpy2DAsync_v2(const driver_copy_2d* c, stream* on) { return copy_box(c, on, asynchronous); }
 
-result cuMemcpy2DAsync_v2_ptsz(const driver_copy_2d* c, stream* on) { return copy_box(c, own(on), later); }
+result cuMemcpy2DAsync_v2_ptsz(const driver_copy_2d* c, stream* on) { return copy_box(c, own(on), asynchronous); }
 
-result cuMemcpy3D_v2(const driver_copy_3d* c) { return copy_box(c, nullptr, now); }
+result cuMemcpy3D_v2(const driver_copy_3d* c) { return copy_box(c, nullptr, synchronous); }
 
-result cuMemcpy3D_v2_ptds(const driver_copy_3d* c) { return copy_box(c, own(), now); }
+result cuMemcpy3D_v2_ptds(const driver_copy_3d* c) { return copy_box(c, own(), synchronous); }
 
-result cuMemcpy3DAsync_v2(const driver_copy_3d* c, stream* on) { return copy_box(c, on, later); }
+result cuMemcpy3DAsync_v2(const driver_copy_3d* c, stream* on) { return copy_box(c, on, asynchronous); }
 
-result cuMemcpy3DAsync_v2_ptsz(const driver_copy_3d* c, stream* on) { return copy_box(c, own(on), later); }
+result cuMemcpy3DAsync_v2_ptsz(const driver_copy_3d* c, stream* on) { return copy_box(c, own(on), asynchronous); }
 
 // CUDA_MEMCPY3D_PEER has contexts where CUDA_MEMCPY3D has reserved words. An address tells its device.
-result cuMemcpy3DPeer(const driver_copy_3d* c) { return copy_box(c, nullptr, now); }
+result cuMemcpy3DPeer(const driver_copy_3d* c) { return copy_box(c, nullptr, synchronous); }
 
-result cuMemcpy3DPeer_ptds(const driver_copy_3d* c) { return copy_box(c, own(), now); }
+result cuMemcpy3DPeer_ptds(const driver_copy_3d* c) { return copy_box(c, own(), synchronous); }
 
-result cuMemcpy3DPeerAsync(const driver_copy_3d* c, stream* on) { return copy_box(c, on, later); }
+result cuMemcpy3DPeerAsync(const driver_copy_3d* c, stream* on) { return copy_box(c, on, asynchronous); }
 
-result cuMemcpy3DPeerAsync_ptsz(const driver_copy_3d* c, stream* on) { return copy_box(c, own(on), later); }
+result cuMemcpy3DPeerAsync_ptsz(const driver_copy_3d* c, stream* on) { return copy_box(c, own(on), asynchronous); }
 
 // Arrays of one row, from a byte on.
 result cuMemcpyHtoA_v2(array* to, std::size_t x, const void* from, std::size_t bytes) {
@@ -197,32 +196,32 @@ result cuMemcpy3DBatchAsync_v2(std::size_t count, batch_operation* operations, u
 
 #define SOFTGPU_FILL(bits, element)                                                                                    \
     result cuMemsetD##bits##_v2(device_address at, element value, std::size_t count) {                                 \
-        return fill(at, 0, value, count, 1, nullptr, now);                                                             \
+        return fill(at, 0, value, count, 1, nullptr, synchronous);                                                     \
     }                                                                                                                  \
     result cuMemsetD##bits##_v2_ptds(device_address at, element value, std::size_t count) {                            \
-        return fill(at, 0, value, count, 1, own(), now);                                                               \
+        return fill(at, 0, value, count, 1, own(), synchronous);                                                       \
     }                                                                                                                  \
     result cuMemsetD##bits##Async(device_address at, element value, std::size_t count, stream* on) {                   \
-        return fill(at, 0, value, count, 1, on, later);                                                                \
+        return fill(at, 0, value, count, 1, on, asynchronous);                                                         \
     }                                                                                                                  \
     result cuMemsetD##bits##Async_ptsz(device_address at, element value, std::size_t count, stream* on) {              \
-        return fill(at, 0, value, count, 1, own(on), later);                                                           \
+        return fill(at, 0, value, count, 1, own(on), asynchronous);                                                    \
     }                                                                                                                  \
     result cuMemsetD2D##bits##_v2(device_address at, std::size_t pitch, element value, std::size_t width,              \
                                   std::size_t height) {                                                                \
-        return fill(at, pitch, value, width, height, nullptr, now);                                                    \
+        return fill(at, pitch, value, width, height, nullptr, synchronous);                                            \
     }                                                                                                                  \
     result cuMemsetD2D##bits##_v2_ptds(device_address at, std::size_t pitch, element value, std::size_t width,         \
                                        std::size_t height) {                                                           \
-        return fill(at, pitch, value, width, height, own(), now);                                                      \
+        return fill(at, pitch, value, width, height, own(), synchronous);                                              \
     }                                                                                                                  \
     result cuMemsetD2D##bits##Async(device_address at, std::size_t pitch, element value, std::size_t width,            \
                                     std::size_t height, stream* on) {                                                  \
-        return fill(at, pitch, value, width, height, on, later);                                                       \
+        return fill(at, pitch, value, width, height, on, asynchronous);                                                \
     }                                                                                                                  \
     result cuMemsetD2D##bits##Async_ptsz(device_address at, std::size_t pitch, element value, std::size_t width,       \
                                          std::size_t height, stream* on) {                                             \
-        return fill(at, pitch, value, width, height, own(on), later);                                                  \
+        return fill(at, pitch, value, width, height, own(on), asynchronous);                                           \
     }
 
 SOFTGPU_FILL(8, unsigned char)
