@@ -34,9 +34,12 @@ def _operands(call: Call, v: Any, mode: str, takes_scalars: bool) -> tuple[Array
 
 def _named(mode: Any, name: str) -> Any:
     """A mode; that of NumPy's number for an integer."""
-    if isinstance(mode, (str, bool)) or not hasattr(mode, "__index__"):
+    if isinstance(mode, (str, bool)):
         return mode
-    number = operator.index(mode)
+    try:
+        number = operator.index(mode)
+    except TypeError:  # which the call reports
+        return mode
     if not 0 <= number < len(NUMBERED):
         raise ValueError(f"{name}: mode is {number}, and must be 0 for 'valid', 1 for 'same' or 2 for 'full'")
     return NUMBERED[number]
