@@ -155,3 +155,13 @@ def test_edges_of_a_call_are_its_own():
         edges[:] = 7
     assert_same(wf.histogram(a.astype(np.float32), 4, (0, np.float32(8)))[1], np.histogram(a.astype(np.float32), 4, (0, np.float32(8)))[1])
     assert_same(wf.histogram(a.astype(np.float32), 4, (0, 8))[1], np.histogram(a.astype(np.float32), 4, (0, 8))[1])
+
+
+@pytest.mark.parametrize("edges", [[0, 1, 2, np.nan], [np.nan, 0, 1], [0, np.nan, 2]])
+def test_edges_that_are_nan_are_refused(edges):
+    values = np.array([0.5, 0.6, 1.5])
+    for call in (lambda: wf.histogram(values, edges), lambda: wf.histogram(values, np.array(edges)),
+                 lambda: wf.histogram2d(values, values, np.array(edges)), lambda: wf.histogram2d(values, values, [edges, [0, 1]]),
+                 lambda: wf.histogramdd(values[:, None], [edges])):
+        with pytest.raises(ValueError, match="histogram.*: bins has a NaN"):
+            call()

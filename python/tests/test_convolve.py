@@ -39,7 +39,7 @@ def test_long_lines(n, k, dtype):
     lambda m: m.convolve(np.zeros(0), np.zeros(1)),
     lambda m: m.convolve(np.zeros(1), np.zeros(0)),
     lambda m: m.convolve(np.zeros((2, 2)), np.zeros(2)),
-    lambda m: m.convolve(np.zeros(2), np.zeros(2), "some"),
+    lambda m: m.convolve(np.zeros(2), np.zeros(2), "other"),
     lambda m: m.correlate(np.zeros(2), np.zeros((1, 2))),
     lambda m: m.correlate(np.zeros(2), np.zeros(0)),
 ])
@@ -47,3 +47,12 @@ def test_errors(call):
     theirs = outcome(call, np)
     assert isinstance(theirs, type)
     assert issubclass(outcome(call, wf), theirs)
+
+
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_modes_by_number(name):
+    a, v = np.arange(5.0), np.array([1.0, 2.0, 3.0])
+    for mode in (0, 1, 2, np.int64(1)):
+        assert_same(getattr(wf, name)(a, v, mode), getattr(np, name)(a, v, mode))
+    for mode in (3, -1, True, 1.0, None):
+        assert_same(outcome(getattr(wf, name), a, v, mode), outcome(getattr(np, name), a, v, mode))

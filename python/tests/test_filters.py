@@ -234,3 +234,12 @@ def test_special_numbers_in_channels():
 def test_shapes_of_channels_that_do_not_fit(shape, masks):
     with pytest.raises(ValueError, match="correlate_channels: "):
         wf.correlate_channels(np.zeros(shape), np.zeros(masks))
+
+
+def test_two_sigmas_in_an_array():
+    image = np.random.default_rng(3).normal(size=(9, 11))
+    assert_same(wf.gaussian_blur(image, np.array([1.0, 2.0])), wf.gaussian_blur(image, (1.0, 2.0)))
+    assert_same(wf.gaussian_blur(image, np.float32(1)), wf.gaussian_blur(image, 1.0))
+    for sigma in (np.ones(3), np.ones((2, 2))):
+        with pytest.raises((TypeError, ValueError), match="gaussian_blur: sigma is"):
+            wf.gaussian_blur(image, sigma)

@@ -14,11 +14,19 @@ def tolerance(dtype):
     return 20 * tolerance_of(dtype if dtype.kind == "f" else np.dtype(np.float64))
 
 
+def numpys(array, order, axis=None, keepdims=False):
+    """NumPy's outcome. Of order inf NumPy 2.1 has none of no elements; later ones give 0."""
+    found = outcome(np.linalg.norm, array, order, axis, keepdims)
+    if found is ValueError and order == np.inf and array.size == 0:
+        return outcome(np.max, np.abs(array if array.dtype.kind == "f" else array.astype(np.float64)), axis, keepdims=keepdims, initial=0)
+    return found
+
+
 @given(arrays(elements=moderate, min_side=0), st.sampled_from(ORDERS), st.sampled_from([0, 1, -1, 2]), st.booleans())
 def test_along_an_axis(array, order, axis, keepdims):
     if array.dtype.kind != "f":
         array = array % 64 if array.dtype.kind != "b" else array
-    theirs = outcome(np.linalg.norm, array.astype(array.dtype.newbyteorder("=")), order, axis, keepdims)
+    theirs = numpys(array.astype(array.dtype.newbyteorder("=")), order, axis, keepdims)
     assert_same(outcome(wf.norm, array, order, axis, keepdims), theirs, tolerance(array.dtype))
 
 
@@ -55,7 +63,7 @@ def test_narrow_types_do_not_overflow(dtype):
 @pytest.mark.parametrize("order", [None, 1, np.inf, 3])
 def test_long_vectors(n, dtype, order):
     array = np.random.default_rng(n).integers(-100, 100, n).astype(dtype)
-    theirs = outcome(np.linalg.norm, array.astype(np.float64), order)
+    theirs = numpys(array.astype(np.float64), order)
     if not isinstance(theirs, type):
         theirs = theirs.astype(dtype if dtype != "int16" else np.float64)
     assert_same(outcome(wf.norm, array[::-1], order), theirs, 1e-5 if dtype == "float32" else 1e-12)

@@ -136,7 +136,7 @@ def test_layouts_outputs_and_shapes():
     assert twice(a.T, out=out) is out and np.array_equal(out, 2 * a.T)
     assert twice(a, out=a) is a and a[3, 5] == 46
     whole = np.zeros((4, 6), np.int16)
-    twice(a, out=whole)
+    twice(a.astype(np.int64), out=whole)
     assert whole[3, 5] == 92
 
 
@@ -361,3 +361,32 @@ def test_a_driver_that_does_not_read_the_ptx_gets_machine_code(monkeypatch, forg
     wf._expression._architectures.clear()
     with pytest.raises(RuntimeError, match="NVRTC failed|nvrtc"):
         wf.op("a + 22")(np.ones(300))
+
+
+def test_comparisons_with_ints_that_the_type_does_not_have():
+    """NumPy compares with such an int, and does nothing else with it."""
+    below, equal = wf.op("a < b"), wf.op("where(a == b, a, a + 1)")
+    for dtype in ("uint8", "int64", "uint64"):
+        a = np.array([0, 1, np.iinfo(dtype).max], dtype)
+        for number in (5, 300, -1, 2**64, -2**200):
+            assert_same(below(a, number), a < number)
+            assert_same(below(number, a), number < a)
+    small = np.array([0, 5, 255], np.uint8)
+    assert_same(equal(small, 300), small + np.uint8(1))
+    assert_same(wf.op("(a <= 300) & (a != -1)")(small), np.array([True] * 3))
+    assert below.reduce(small, 300) == 3
+    with pytest.raises(OverflowError):
+        wf.op("where(a < b, b, a)")(small, 300)
+
+
+def test_outputs_that_do_not_hold_the_results_are_refused():
+    half = wf.op("a / 2")
+    for dtype in ("float32", "float64"):
+        assert_same(half(np.ones(3), out=np.zeros(3, dtype)), np.full(3, 0.5, dtype))
+    for dtype in ("int64", "bool"):
+        with pytest.raises(TypeError, match="op: out has dtype"):
+            half(np.ones(3), out=np.zeros(3, dtype))
+
+
+def test_names_of_constants():
+    assert_same(wf.op("a * pi + e")(np.ones(2)), np.ones(2) * np.pi + np.e)

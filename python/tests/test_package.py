@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -375,3 +376,75 @@ def test_the_list_of_names_is_sorted_and_complete():
     assert wf.__all__ == sorted(wf.__all__)
     public = {name for name, value in vars(wf).items() if inspect.isfunction(value)}
     assert public == set(wf.__all__)
+
+
+def test_types_of_other_packages_name_those_of_results():
+    class Named:
+        """A type as those of PyTorch: its text is its name."""
+
+        def __init__(self, name):
+            self._name = name
+
+        def __str__(self):
+            return f"package.{self._name}"
+
+    x = np.array([1, 2, 3], np.int8)
+    for call in (wf.sum, wf.prod, wf.mean, wf.var, wf.cumsum):
+        assert np.asarray(call(x, dtype=Named("float32"))).dtype == np.float32
+    assert wf.mean(x * 1j, dtype=Named("complex64")).dtype == np.complex64
+    for call in (wf.sum, wf.mean, wf.cumsum):
+        with pytest.raises(TypeError):
+            call(x, dtype=Named("bfloat16"))
+
+
+class WithStack(np.ndarray):
+    """An array of a module that has a function `stack`."""
+
+
+def stack(*_):
+    raise AssertionError("a function of this name is not NumPy's")
+
+
+def test_complex_arrays_of_any_module(monkeypatch):
+    plain = np.array([1 + 2j, 3 - 1j])
+    monkeypatch.setitem(sys.modules, WithStack.__module__, sys.modules[__name__])
+    for x in (plain.view(WithStack), np.asmatrix(plain)):
+        assert wf.mean(x) == plain.mean()
+        assert wf.var(x) == plain.var()
+        assert wf.exact_sum(x) == plain.sum()
+        assert type(wf.exact_sum(x, axis=0)) in (np.complex128, np.ndarray)
+
+
+class NAType:
+    """The missing value of pandas."""
+
+
+@pytest.mark.parametrize("missing", [None, NAType()], ids=["None", "NA"])
+def test_missing_values_of_bool_are_nan(missing):
+    class Column:
+        def __init__(self, *values):
+            self._values = values
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(self._values, object)
+
+    assert_same(wf.cumsum(Column(True, False, True, missing)), np.array([1, 1, 2, np.nan]))
+    assert wf.max(Column(True, False)) == np.True_
+    for values in ((True, "a"), (True, 1), (1.5, missing)):
+        with pytest.raises(TypeError, match="dtype object"):
+            wf.sum(Column(*values))
+    with pytest.raises(TypeError, match="dtype object"):
+        wf.sum([True, None])
+
+
+@pytest.mark.parametrize("name", ["pandas", "pyarrow", "polars"])
+def test_columns_of_packages(name):
+    package = pytest.importorskip(name)
+    make = {"pandas": lambda x: package.Series(x, dtype="boolean" if isinstance(x[0], bool) else None),
+            "pyarrow": lambda x: package.array(x), "polars": lambda x: package.Series(x)}[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert wf.sum(make([1, 2, 3])) == 6
+        assert wf.sum(make([True, False, True])) == 2
+        assert np.isnan(wf.sum(make([True, None])))
+        assert np.isnan(wf.sum(make([1.0, None])))

@@ -392,3 +392,56 @@ def test_messages_name_the_call_and_the_argument():
     frozen.flags.writeable = False
     with pytest.raises(ValueError, match="sum: out is read-only"):
         wf.sum(np.zeros(3), out=frozen)
+
+
+@pytest.mark.parametrize("out", TYPES, ids=str)
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_outputs_of_other_types_choose_the_type_of_the_loop(dtype, out):
+    values = np.array([100, 200, 3, 250], np.float64).astype(dtype)
+    for name in ("sum", "prod", "cumsum", "cumprod"):
+        shape = values.shape if name.startswith("cum") else ()
+        ours, theirs = np.zeros(shape, out), np.zeros(shape, out)
+        with np.errstate(all="ignore"):
+            assert getattr(wf, name)(values, out=ours) is ours
+            getattr(np, name)(values, out=theirs)
+        assert_same(ours, theirs, 2e-3 if np.float16 in (dtype, out) else 1e-6)
+    if np.can_cast(dtype, out, "same_kind"):  # else NumPy compares with elements that were cast to the output's type
+        for name, initial in (("max", 2.5), ("min", 2.5)):
+            first = initial if out.kind == "f" else 1
+            ours, theirs = np.zeros((), out), np.zeros((), out)
+            getattr(wf, name)(values, out=ours, initial=first)
+            getattr(np, name)(values, out=theirs, initial=first)
+            assert_same(ours, theirs)
+
+
+def test_outputs_hold_what_64_bits_do_not():
+    assert_same(wf.prod([10**10] * 3, out=np.zeros((), "f4")), np.float32(1e30))
+    assert_same(wf.cumsum([2**62] * 3, out=np.zeros(3, "f4")), np.array([2.0**62, 2.0**63, 3 * 2.0**62], "f4"))
+    assert wf.max(np.array([1, 2], "u2"), initial=2.5, out=np.zeros(())) == 2.5
+    smallest, largest = wf.minmax(np.array([1, 2], "u2"), initial=(0.5, 2.5), out=(np.zeros(()), np.zeros(())))
+    assert (smallest, largest) == (0.5, 2.5)
+    assert wf.mean(np.array([1, 2**-24, 2**-24, 2**-24], "f4"), out=np.zeros(())) == (1 + 3 * 2.0**-24) / 4
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "minmax", "mean", "var", "any", "cumsum", "norm", "exact_var"])
+def test_floating_point_errors_are_not_raised(name):
+    """NumPy's state of errors does not reach into calls: results are infinite or NaN in silence."""
+    with np.errstate(all="raise"):
+        for values in ([1.0, 2.0, 4.0], [1e308, 1e308], [5e-324, 5e-324], [np.inf, -np.inf], [np.nan, 1.0]):
+            for dtype in (np.float64, np.float32):
+                with np.errstate(all="ignore"):
+                    array = np.array(values).astype(dtype)
+                getattr(wf, name)(array)
+                getattr(wf, name)(array, axis=0)
+
+
+@pytest.mark.parametrize("name", ["mean", "var"])
+@pytest.mark.parametrize("where", [np.True_, np.array(True), np.array(False)], ids=str)
+def test_axes_of_scalars_with_where(name, where):
+    for axis in (0, -1, 1, (0,), ()):
+        assert_same(*both(name, np.array(3.0), axis=axis, where=where))
+
+
+def test_a_complex_type_of_real_means_is_an_error_of_its_own():
+    with pytest.raises(TypeError, match="mean: the result has dtype complex128; accepted are float16, float32 and float64"):
+        wf.mean([1.0], dtype=complex)

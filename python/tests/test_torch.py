@@ -45,8 +45,76 @@ def test_schema_shapes_and_registration(operator, arguments):
 
 @pytest.mark.parametrize("operator, arguments", ALL)
 def test_gradients(operator, arguments):
-    assert torch.autograd.gradcheck(operator, arguments)
-    assert torch.autograd.gradgradcheck(operator, arguments)
+    assert torch.autograd.gradcheck(operator, arguments, check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(operator, arguments, check_fwd_over_rev=True)
+
+
+SQUARES = {  # of a vector of 6 elements: ours and PyTorch's
+    "sum": (lambda x: wt.sum((x * x).reshape(2, 3), 0).sin(), lambda x: (x * x).reshape(2, 3).sum(0).sin()),
+    "cumsum": (lambda x: wt.cumsum(x * x, 0).sin(), lambda x: torch.cumsum(x * x, 0).sin()),
+    "segment_sum": (lambda x: wt.segment_sum(x * x, torch.tensor([0, 2, 5])).sin(),
+                    lambda x: torch.stack([(x * x)[:2].sum(), (x * x)[2:5].sum()]).sin()),
+    "convolve": (lambda x: wt.convolve(x * x, x[:2]), lambda x: sum(
+        torch.nn.functional.pad(x * x * x[k], (k, 1 - k)) for k in range(2))),
+    "exact_sum": (lambda x: wt.exact_sum(x * x).sin(), lambda x: (x * x).sum().sin()),
+}
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+@pytest.mark.parametrize("name", SQUARES)
+def test_derivatives_by_functions(name):
+    """torch.func's transforms in both modes, and of each other."""
+    ours, theirs = SQUARES[name]
+    x = torch.arange(1.0, 7.0, dtype=torch.float64) / 4
+    forward, backward = torch.func.jacfwd, torch.func.jacrev
+    for derivative in (lambda f: torch.func.jvp(f, (x,), (x,)), lambda f: torch.func.grad(lambda x: f(x).sum())(x),
+                       lambda f: forward(f)(x), lambda f: backward(f)(x), lambda f: forward(forward(f))(x),
+                       lambda f: forward(backward(f))(x), lambda f: backward(forward(f))(x), lambda f: backward(backward(f))(x),
+                       lambda f: torch.func.vmap(backward(f))(torch.stack([x, x + 1]))):
+        torch.testing.assert_close(derivative(ours), derivative(theirs))
+
+
+def test_derivatives_see_that_an_output_was_written():
+    x = torch.ones(3, requires_grad=True)
+    kept = torch.ones(3)
+    for write in (lambda: wf.cumsum(torch.ones(3), out=kept), lambda: wf.cumsum(torch.ones(3, dtype=torch.int32), out=kept)):
+        y = (x * kept).sum()
+        write()
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.backward()
+    with torch.inference_mode():
+        assert wf.sum(torch.ones(3), out=torch.zeros(())) == 3
+
+
+def test_types_of_pytorch_name_those_of_results():
+    assert wf.sum(torch.ones(3, dtype=torch.int32), dtype=torch.float64).dtype == torch.float64
+    assert wf.mean(np.ones(3), dtype=torch.float32).dtype == np.float32
+    assert wf.mean(torch.ones(3) * 1j, dtype=torch.complex128).dtype == torch.complex128
+    with pytest.raises(TypeError):
+        wf.sum(torch.ones(3), dtype=torch.bfloat16)
+
+
+def test_dimensions_are_integers_of_any_kind():
+    x = numbers(3, 4)
+    torch.testing.assert_close(wt.sum(x, np.int64(1)), x.sum(1))
+    torch.testing.assert_close(wt.sum(x, (np.int64(0), 1)), x.sum())
+    torch.testing.assert_close(wt.cumsum(x, np.int64(1)), x.cumsum(1))
+    for dim in (1.0, "0"):
+        with pytest.raises(TypeError):
+            wt.sum(x, dim)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: wt.convolve(torch.zeros(3, 3), torch.zeros(0, 2)), "^convolve: v has"),
+    (lambda: wt.convolve(torch.zeros(2, 3), torch.zeros(3, 2), "valid"), "^convolve: with mode"),
+    (lambda: wt.convolve(torch.zeros(2, 3), torch.zeros(3, 2), "most"), "^convolve: mode"),
+    (lambda: wt.convolve(torch.zeros(2, 3).bfloat16(), torch.zeros(3, 2).bfloat16()), "^convolve: a "),
+    (lambda: wt.convolve(torch.zeros(3), torch.zeros(0)), "^convolve: v cannot"),
+    (lambda: wt.cumsum(torch.zeros(3).bfloat16(), 0), "^cumsum: a "),
+])
+def test_errors_name_the_function_that_was_called(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -6,7 +6,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
@@ -15,6 +15,9 @@ from ._devices import DLPACK_ERRORS, is_on_device, package_of
 
 NumPyArray = np.ndarray[Any, np.dtype[Any]]
 Array = Any  # a NumPy array or a DeviceArray
+OneAxis = SupportsIndex | None
+Axis = SupportsIndex | Sequence[SupportsIndex] | None
+Flag = bool | np.bool_
 
 # The order is that of `element` in python/src/array.hpp.
 TYPES = {np.dtype(name): number for number, name in enumerate(
@@ -56,12 +59,17 @@ def from_dlpack_of(x: Any) -> Callable[[Any], Any] | None:
     return found
 
 
+def _exports(x: Any) -> bool:
+    """Whether an object is read by DLPack. For that of pyarrow NumPy warns, and its arrays have another way without a copy."""
+    return hasattr(x, "__dlpack__") and type(x).__module__ != "pyarrow.lib"
+
+
 def _from_dlpack(x: Any, call: str, name: str, may_copy: bool) -> Source:
     try:
         device = x.__dlpack_device__()[0]
         array = np.from_dlpack(x) if device in HOST_MEMORY else None
     except DLPACK_ERRORS as error:
-        if may_copy and hasattr(x, "__array__"):  # bits and nulls of pyarrow; JAX's tracers, whose own error this gives
+        if may_copy and hasattr(x, "__array__"):  # JAX's tracers, whose own error this gives
             return Source(_from_sequence(x, call, name), _scalar_or_array)
         raise TypeError(f"{call}: {name} cannot be read by DLPack: {error}") from None
     if array is None:
@@ -79,9 +87,17 @@ def _from_torch(tensor: Any, call: str, name: str) -> Source:
 
 def _from_sequence(x: Any, call: str, name: str) -> NumPyArray:
     try:
-        return np.asarray(x)
+        array = np.asarray(x)
     except ValueError as error:  # rows of several lengths
         raise ValueError(f"{call}: {name} cannot be read as an array: {error}") from None
+    if array.dtype == object and array.size and hasattr(x, "__array__") and all(map(_is_bool_or_missing, array.flat)):
+        return np.array([x if isinstance(x, bool) else math.nan for x in array.flat]).reshape(array.shape)
+    return array
+
+
+def _is_bool_or_missing(x: Any) -> bool:
+    """Whether an element is what a column of bool has: True, False, None or the NA of pandas."""
+    return isinstance(x, bool) or x is None or type(x).__name__ == "NAType"
 
 
 def read(x: Any, call: str, name: str = "a") -> Source:
@@ -99,7 +115,7 @@ def read(x: Any, call: str, name: str = "a") -> Source:
         source = Source(np.asarray(x), _scalar_or_array)
     elif hasattr(x, "__cuda_array_interface__"):
         raise TypeError(f"{call}: {name} is on a GPU, and the first array of the call in host memory")
-    elif hasattr(x, "__dlpack__"):
+    elif _exports(x):
         source = _from_dlpack(x, call, name, True)
     else:
         source = Source(_from_sequence(x, call, name), _scalar_or_array)
@@ -156,7 +172,7 @@ def _writable(out: Any, call: str) -> NumPyArray:
         if out.is_neg():
             raise TypeError(f"{call}: out has PyTorch's negative bit, and results cannot be written through it")
         array = _from_torch(out, call, "out").array
-    elif hasattr(out, "__dlpack__"):
+    elif _exports(out):
         array = _from_dlpack(out, call, "out", False).array
     else:
         try:
@@ -165,6 +181,12 @@ def _writable(out: Any, call: str) -> NumPyArray:
             raise TypeError(f"{call}: out is of type {type(out).__name__}, and must be an array") from None
     check_dtype(array.dtype.newbyteorder("="), call, "out")
     return array
+
+
+def count_write(out: Any) -> None:
+    """Has PyTorch's derivatives know that a tensor was written to: they raise if they need what it held."""
+    if package_of(out) == "torch" and not out.is_inference():
+        sys.modules["torch"].autograd.graph.increment_version(out)
 
 
 def address_of(array: Array) -> int:
@@ -194,9 +216,9 @@ def _integers(axes: Sequence[Any]) -> Sequence[Any]:
     return axes
 
 
-def axes_of(axis: int | Sequence[int] | None, ndim: int, has_scalars: bool = True) -> tuple[int, ...]:
+def axes_of(axis: Axis, ndim: int, has_scalars: bool = True) -> tuple[int, ...]:
     """Axes from 0 on, in increasing order. Raises AxisError, TypeError, and ValueError for an axis given twice. `has_scalars`:
-    whether 0 and -1 are axes of an array that has none, as in NumPy's reductions except means and variances."""
+    whether 0 and -1 are axes of an array that has none, as in NumPy's reductions except means and variances without `where`."""
     if axis is None:
         return tuple(range(ndim))
     try:
@@ -211,7 +233,7 @@ def axes_of(axis: int | Sequence[int] | None, ndim: int, has_scalars: bool = Tru
         raise ValueError("duplicate value in 'axis'") from None
 
 
-def one_axis(axis: int, ndim: int) -> int:
+def one_axis(axis: SupportsIndex, ndim: int) -> int:
     """An axis from 0 on. Raises AxisError, or TypeError if it is no integer."""
     try:
         return int(normalize_axis_index(_integers((axis,))[0], ndim))
@@ -272,4 +294,5 @@ class Output:
             return self._source.hand_back(self.array)
         if self._target is not self.array:
             np.copyto(self._target, self.array, casting="unsafe")
+        count_write(self._given)
         return self._given

@@ -6,7 +6,7 @@ import functools
 import operator
 import warnings
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import Any, SupportsIndex, TypeGuard
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def checked_bins(least: int, extremes: tuple[Any, Any] | None) -> int:
     return bins
 
 
-def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     """How often each value from 0 on occurs, or the sums of the weights of each, as `numpy.bincount`.
 
     Parameters
@@ -139,13 +139,21 @@ def _is_of_numbers(range: Any) -> TypeGuard[tuple[Any, Any]]:
     return isinstance(range, tuple) and len(range) == 2 and all(isinstance(x, NUMBER) for x in range)
 
 
+def given_edges(call: Call, bins: Any) -> NumPyArray:
+    """The caller's edges, in host memory. Raises ValueError for a NaN, for which NumPy's counts may be negative."""
+    edges = call.on_host(bins, "bins")
+    if np.isnan(edges).any():
+        raise ValueError(f"{call.name}: bins has a NaN, which has no place among numbers")
+    return edges
+
+
 def _edges(call: Call, array: Array, bins: Any, range: Any, weights: Any) -> NumPyArray:
     """NumPy's edges, in host memory. Its errors are those of `bins` and `range`."""
     if isinstance(bins, str):
         given = None if weights is None else call.on_host(weights, "weights")
         return np.histogram_bin_edges(call.to_host(array), bins, range, given)
     if _axes(bins):
-        bins = call.on_host(bins, "bins")
+        bins = given_edges(call, bins)
     elif range is None and array.size:
         range = _range_of(call, array)
     if isinstance(bins, int) and bins <= MOST_KEPT and _is_of_numbers(range):
@@ -189,7 +197,7 @@ def histogram(a: Any, bins: int | str | Sequence[Any] | Any = 10, range: Sequenc
     Raises
     ------
     TypeError, ValueError
-        For other types; for edges that decrease, infinite ranges and weights of another shape.
+        For other types; for edges that decrease or are NaN, infinite ranges and weights of another shape.
     """
     if weights is None and not density and type(bins) is int and 0 < bins <= MOST_KEPT:
         found: tuple[Any, Any] | None = None

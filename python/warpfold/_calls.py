@@ -86,6 +86,26 @@ def type_named(dtype: Any) -> np.dtype[Any] | None:
     return next((own for own in TYPES if own.name == name), None)
 
 
+def type_of_out(out: Any) -> np.dtype[Any] | None:
+    """The type of an output's elements; None for no output, and for one that calls do not take."""
+    dtype = getattr(out, "dtype", None)
+    if dtype is None and out is not None:
+        try:
+            dtype = np.asarray(memoryview(out)).dtype
+        except TypeError:
+            return None
+    return type_named(dtype.newbyteorder("=") if isinstance(dtype, np.dtype) else dtype)
+
+
+def chosen_type(dtype: Any) -> np.dtype[Any]:
+    """NumPy's type that a caller asks for, perhaps by that of another package. Raises TypeError."""
+    try:
+        chosen: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        chosen = np.dtype(str(dtype).rpartition(".")[2])
+    return chosen
+
+
 @functools.cache
 def _whole_arrays_on_host(kind: Any) -> None:
     """Has arrays of a class of NumPy's or PyTorch's, in host memory, computed in one call."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from ._arrays import masked_array, one_axis
-from ._devices import is_on_device
+from ._devices import is_on_device, package_of
 
 
 class Complex:
@@ -18,12 +18,12 @@ class Complex:
         if isinstance(x, np.ma.MaskedArray):
             raise masked_array(name, argument)
         self._name = name
-        self._package: Any = sys.modules.get(type(x).__module__.partition(".")[0])
-        if not hasattr(self._package, "stack"):
+        package = package_of(x)
+        self._package: Any = sys.modules[package] if package in ("torch", "cupy") else np
+        if self._package is np:
             if is_on_device(x):
                 raise TypeError(f"{name}: {argument} has dtype {x.dtype} on a GPU; complex arrays there are CuPy's or PyTorch's")
-            self._package, x = np, np.asarray(x)
-        if isinstance(x, np.ndarray):
+            x = np.asarray(x)
             x = x.astype(x.dtype.newbyteorder("="), copy=False)
         if hasattr(x, "resolve_conj"):  # PyTorch's conjugates are views
             x = x.resolve_conj()
@@ -31,7 +31,7 @@ class Complex:
         self.dtype = x.dtype
         self.real, self.imag = x.real, x.imag
 
-    def lines(self, axis: int) -> Complex:
+    def lines(self, axis: SupportsIndex) -> Complex:
         """The same numbers with an axis moved to the end."""
         if one_axis(axis, len(self.shape)) != len(self.shape) - 1:
             self.real, self.imag = (self._package.moveaxis(part, axis, -1) for part in (self.real, self.imag))

@@ -2,7 +2,8 @@
 """Convolution and correlation of arrays of one axis."""
 from __future__ import annotations
 
-from typing import Any
+import operator
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ._devices import is_on_device
 from ._docstrings import documented_as
 
 MODES = {"same": 0, "full": 1, "valid": 2}  # warpfold::outputs
+NUMBERED = ("valid", "same", "full")  # modes by their numbers in NumPy
 
 
 def _operands(call: Call, v: Any, mode: str, takes_scalars: bool) -> tuple[Array, Array]:
@@ -28,6 +30,19 @@ def _operands(call: Call, v: Any, mode: str, takes_scalars: bool) -> tuple[Array
     check_dtype(common, name, "the result")
     left, right = (call.contiguous(array, common).reshape(-1) for array in arrays)
     return left, right
+
+
+def _named(mode: Any, name: str) -> Any:
+    """A mode; that of NumPy's number for an integer."""
+    if isinstance(mode, (str, bool)):
+        return mode
+    try:
+        number = operator.index(mode)
+    except TypeError:  # which the call reports
+        return mode
+    if not 0 <= number < len(NUMBERED):
+        raise ValueError(f"{name}: mode is {number}, and must be 0 for 'valid', 1 for 'same' or 2 for 'full'")
+    return NUMBERED[number]
 
 
 def filtered_in_one_call(a: Any, v: Any, axes: int, mode: Any, correlates: bool) -> Any:
@@ -73,7 +88,7 @@ def _correlate(call: Call, a: Array, mask: Array, values: Array | None, mode: st
     return target.finish()
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+def convolve(a: Any, v: Any, mode: str | SupportsIndex = "full") -> Any:
     """Discrete convolution of two arrays of one axis, as `numpy.convolve`.
 
     Floating-point sums are in float32, or in float64 for float64; float16 is rounded once. Integers wrap in the type of
@@ -84,7 +99,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     a, v : array
         bool, integers or floating-point numbers. They are converted to their common type.
     mode : {'full', 'same', 'valid'}
-        Which results there are; see `numpy.convolve`.
+        Which results there are; see `numpy.convolve`. Its numbers 2, 1 and 0 are accepted too.
 
     Returns
     -------
@@ -96,30 +111,32 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     TypeError, ValueError
         For another type; for an empty array, several axes or an unknown mode.
     """
-    found = filtered_in_one_call(a, v, 1, mode, False)
+    chosen = _named(mode, "convolve")
+    found = filtered_in_one_call(a, v, 1, chosen, False)
     if found is not None:
         return found
     with call_of("convolve", a) as call:
-        left, right = _operands(call, v, mode, True)
+        left, right = _operands(call, v, chosen, True)
         if right.size > left.size:
-            return _correlate(call, right, left, finite_mask(call, a, "a", left), mode, True, False)
-        return _correlate(call, left, right, finite_mask(call, v, "v", right), mode, True, False)
+            return _correlate(call, right, left, finite_mask(call, a, "a", left), chosen, True, False)
+        return _correlate(call, left, right, finite_mask(call, v, "v", right), chosen, True, False)
 
 
 @documented_as(convolve)
-def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+def correlate(a: Any, v: Any, mode: str | SupportsIndex = "valid") -> Any:
     """Cross-correlation of two arrays of one axis, as `numpy.correlate`.
 
     Sums and types are those of `convolve`.
     """
-    found = filtered_in_one_call(a, v, 1, mode, True)
+    chosen = _named(mode, "correlate")
+    found = filtered_in_one_call(a, v, 1, chosen, True)
     if found is not None:
         return found
     with call_of("correlate", a) as call:
-        left, right = _operands(call, v, mode, False)
+        left, right = _operands(call, v, chosen, False)
         if right.size > left.size:
-            return _correlate(call, right, left, finite_mask(call, a, "a", left), mode, False, True)
-        return _correlate(call, left, right, finite_mask(call, v, "v", right), mode, False, False)
+            return _correlate(call, right, left, finite_mask(call, a, "a", left), chosen, False, True)
+        return _correlate(call, left, right, finite_mask(call, v, "v", right), chosen, False, False)
 
 
 __all__ = ["convolve", "correlate"]

@@ -2,15 +2,15 @@
 """Exact sums, means, variances and norms."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import Array, axes_last, axes_of, one_axis
+from ._arrays import Array, Axis, Flag, axes_last, axes_of, one_axis
 from ._calls import call_of, of_whole_arrays, in_one_call
 from ._complex import Complex, is_complex
 from ._docstrings import documented_as
-from ._reductions import Axis, _kept, _shape
+from ._reductions import _kept, _shape
 
 MEAN, VARIANCE, NORM = range(3)  # `moment` in python/src/calls.hpp
 
@@ -25,7 +25,7 @@ def _check(array: Array, name: str, argument: str, also: str = "") -> None:
 
 
 @of_whole_arrays
-def exact_sum(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None) -> Any:
+def exact_sum(a: Any, axis: Axis = None, keepdims: Flag = False, *, out: Any = None) -> Any:
     """The true sum of the elements over axes, rounded once: the same bits on every machine and for every order.
 
     Parameters
@@ -69,7 +69,7 @@ def exact_sum(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = N
         return target.finish()
 
 
-def _shape_of_dots(name: str, left: tuple[int, ...], right: tuple[int, ...], axis: int) -> tuple[int, ...]:
+def _shape_of_dots(name: str, left: tuple[int, ...], right: tuple[int, ...], axis: SupportsIndex) -> tuple[int, ...]:
     """The shape of the results of arrays of these shapes, which have the axis last."""
     if left[-1] != right[-1]:
         raise ValueError(f"{name}: a has {left[-1]} elements along axis {axis}, and b {right[-1]}")
@@ -82,7 +82,7 @@ def _shape_of_dots(name: str, left: tuple[int, ...], right: tuple[int, ...], axi
                          "broadcast") from None
 
 
-def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
+def exact_dot(a: Any, b: Any, axis: SupportsIndex = -1, *, out: Any = None) -> Any:
     """The true sums of the products of two arrays' elements along an axis, each rounded once; see `exact_sum`.
 
     Parameters
@@ -112,7 +112,7 @@ def exact_dot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
 
 
 @documented_as(exact_dot)
-def exact_vdot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
+def exact_vdot(a: Any, b: Any, axis: SupportsIndex = -1, *, out: Any = None) -> Any:
     """The true sums of the products of the conjugates of `a` and the elements of `b` along an axis, each rounded once, as
     `numpy.vecdot`. Of real `a` the same as `exact_dot`.
 
@@ -125,7 +125,7 @@ def exact_vdot(a: Any, b: Any, axis: int = -1, *, out: Any = None) -> Any:
     return _dot("exact_vdot", a, b, axis, out)
 
 
-def _dot(name: str, a: Any, b: Any, axis: int, out: Any) -> Any:
+def _dot(name: str, a: Any, b: Any, axis: SupportsIndex, out: Any) -> Any:
     found = in_one_call("exact_dot", a, b) if out is None and type(axis) is int and axis == -1 else None
     if found is not None:
         return found
@@ -145,7 +145,7 @@ def _dot(name: str, a: Any, b: Any, axis: int, out: Any) -> Any:
         return target.finish()
 
 
-def _complex_dot(name: str, a: Any, b: Any, axis: int, out: Any) -> Any:
+def _complex_dot(name: str, a: Any, b: Any, axis: SupportsIndex, out: Any) -> Any:
     left, right = (Complex(x, name, argument) if is_complex(x) else None for x, argument in ((a, "a"), (b, "b")))
     if left is not None and name == "exact_vdot":
         left.imag = -left.imag
@@ -161,7 +161,7 @@ def _complex_dot(name: str, a: Any, b: Any, axis: int, out: Any) -> Any:
                        _dot(name, numbers, right.interleaved(right.imag, right.real), -1, None), out)
 
 
-def _moment(name: str, which: int, a: Any, axis: Axis, keepdims: bool, out: Any, less: int = 0) -> Any:
+def _moment(name: str, which: int, a: Any, axis: Axis, keepdims: Flag, out: Any, less: int = 0) -> Any:
     real, imag = a, None
     if is_complex(a):
         numbers = Complex(a, name, "a")
@@ -180,7 +180,7 @@ def _moment(name: str, which: int, a: Any, axis: Axis, keepdims: bool, out: Any,
 
 @of_whole_arrays
 @documented_as(exact_sum)
-def exact_mean(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None) -> Any:
+def exact_mean(a: Any, axis: Axis = None, keepdims: Flag = False, *, out: Any = None) -> Any:
     """The true mean of the elements over axes, rounded once: the same bits on every machine and for every order.
 
     NaN of no elements, without a warning. Of complex numbers each part is the true mean of the parts, rounded once.
@@ -200,7 +200,7 @@ def exact_mean(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = 
 
 @of_whole_arrays
 @documented_as(exact_mean)
-def exact_var(a: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, out: Any = None) -> Any:
+def exact_var(a: Any, axis: Axis = None, ddof: SupportsIndex = 0, keepdims: Flag = False, *, out: Any = None) -> Any:
     """The true variance of the elements over axes, rounded once: the sum of squared distances from the true mean, divided by the
     number of elements less `ddof`.
 
@@ -225,7 +225,7 @@ def exact_var(a: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, 
 
 @of_whole_arrays
 @documented_as(exact_var)
-def exact_norm(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None) -> Any:
+def exact_norm(a: Any, axis: Axis = None, keepdims: Flag = False, *, out: Any = None) -> Any:
     """The square root of the true sum of the squared magnitudes over axes, rounded once.
 
     It neither overflows nor underflows in between.

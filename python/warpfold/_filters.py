@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -24,12 +24,12 @@ def _sizes(extents: Sequence[int], mask: Sequence[int], mode: str) -> tuple[int,
     return tuple({"same": n, "full": n + k - 1, "valid": max(n - k + 1, 0)}[mode] for n, k in zip(extents, mask))
 
 
-def _images(call: Call, in2: Any, mode: str) -> tuple[Array, Array]:
+def _images(call: Call, arguments: Sequence[str], in2: Any, mode: str) -> tuple[Array, Array]:
     """Both arrays in their common type."""
     name = call.name
     check_choice(mode, MODES, name, "mode")
-    arrays = call.array, call.operand(in2, "in2")
-    for argument, array in zip(("in1", "in2"), arrays):
+    arrays = call.array, call.operand(in2, arguments[1])
+    for argument, array in zip(arguments, arrays):
         if array.ndim != 2:
             raise ValueError(f"{name}: {argument} has shape {array.shape}, and must have two axes")
         if array.size == 0:
@@ -72,6 +72,21 @@ def _correlate(call: Call, a: Array, mask: Array, values: Array | None, mode: st
     return target.finish()
 
 
+def convolve_images(name: str, arguments: Sequence[str], in1: Any, in2: Any, mode: str) -> Any:
+    """The convolution of a function of this name."""
+    found = filtered_in_one_call(in1, in2, 2, mode, False)
+    if found is not None:
+        return found
+    with call_of(name, in1, arguments[0]) as call:
+        a, mask = _images(call, arguments, in2, mode)
+        by, argument = in2, arguments[1]
+        if _is_first_smaller(call, a, mask, mode):
+            a, mask, by, argument = mask, a, in1, arguments[0]
+        height, width = mask.shape
+        leads = {"same": (height // 2, width // 2), "full": (height - 1, width - 1), "valid": (0, 0)}
+        return _correlate(call, a, mask, finite_mask(call, by, argument, mask), mode, leads, True)
+
+
 def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Any:
     """Convolution of two arrays of two axes, as `scipy.signal.convolve2d` with zeros outside.
 
@@ -96,17 +111,7 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Any:
         For another type; for an empty array, another number of axes, an unknown mode, and with 'valid' for arrays of
         which none is as large as the other along both axes.
     """
-    found = filtered_in_one_call(in1, in2, 2, mode, False)
-    if found is not None:
-        return found
-    with call_of("convolve2d", in1, "in1") as call:
-        a, mask = _images(call, in2, mode)
-        by, name = in2, "in2"
-        if _is_first_smaller(call, a, mask, mode):
-            a, mask, by, name = mask, a, in1, "in1"
-        height, width = mask.shape
-        leads = {"same": (height // 2, width // 2), "full": (height - 1, width - 1), "valid": (0, 0)}
-        return _correlate(call, a, mask, finite_mask(call, by, name, mask), mode, leads, True)
+    return convolve_images("convolve2d", ("in1", "in2"), in1, in2, mode)
 
 
 @documented_as(convolve2d)
@@ -119,7 +124,7 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full") -> Any:
     if found is not None:
         return found
     with call_of("correlate2d", in1, "in1") as call:
-        a, mask = _images(call, in2, mode)
+        a, mask = _images(call, ("in1", "in2"), in2, mode)
         by, name, turned = in2, "in2", _is_first_smaller(call, a, mask, mode)
         if turned:
             a, mask, by, name = mask, a, in1, "in1"
@@ -263,12 +268,13 @@ def _gaussian_for(images: Any, sigma: float, truncate: float) -> NumPyArray | No
 
 
 @documented_as(separable_filter)
-def gaussian_blur(a: Any, sigma: float | Sequence[float], truncate: float = 4.0, border: str = "reflect") -> Any:
+def gaussian_blur(a: Any, sigma: SupportsFloat | Sequence[SupportsFloat] | NumPyArray, truncate: SupportsFloat = 4.0,
+                  border: str = "reflect") -> Any:
     """Images blurred by a Gaussian, as `scipy.ndimage.gaussian_filter` along the last two axes.
 
     Parameters
     ----------
-    sigma : float or (float, float)
+    sigma : float or two of them
         Standard deviation in elements, down and across; 0 leaves an axis as it is.
     truncate : float
         Where the Gaussian ends, in standard deviations.
@@ -283,20 +289,23 @@ def gaussian_blur(a: Any, sigma: float | Sequence[float], truncate: float = 4.0,
     TypeError, ValueError
         As for `separable_filter`; for a negative or infinite `sigma` or `truncate`.
     """
+    numbers: Any = sigma
+    last: Any = truncate
     if {type(sigma), type(truncate)} <= REAL and type(border) is str and border in BORDERS:
         for whole in whole_arrays_of(a):
-            weights = _gaussian_for(a.dtype, sigma, truncate)
+            weights = _gaussian_for(a.dtype, numbers, last)
             found = None if weights is None else whole.separable(a, weights, weights, BORDERS[border])
             if found is not None:
                 return found
-    pair = sigma if isinstance(sigma, Sequence) else (sigma, sigma)
-    if not all(np.ndim(x) == 0 and np.asarray(x).dtype.kind in "biuf" for x in (*pair, truncate)):
+    is_pair = isinstance(sigma, Sequence) or (isinstance(sigma, np.ndarray) and sigma.ndim == 1)
+    pair = tuple(numbers) if is_pair else (numbers, numbers)
+    if not all(np.ndim(x) == 0 and np.asarray(x).dtype.kind in "biuf" for x in (*pair, last)):
         raise TypeError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are numbers, sigma one or two")
-    if len(pair) != 2 or not all(math.isfinite(x) and x >= 0 for x in (*pair, truncate)):
+    if len(pair) != 2 or not all(math.isfinite(x) and x >= 0 for x in (*pair, last)):
         raise ValueError(f"gaussian_blur: sigma is {sigma!r} and truncate {truncate!r}; they are finite and not negative, "
                          "sigma one number or two")
     with call_of("gaussian_blur", a) as call:
-        down, across = (_gaussian(float(x), float(truncate)) for x in pair)
+        down, across = (_gaussian(float(x), float(last)) for x in pair)
         return _separable(call, down, across, "same", border)
 
 

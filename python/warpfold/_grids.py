@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import TYPES, Array, NumPyArray
-from ._bins import MOST_BINS, _axes, _comparable, _is_array, _is_of_numbers, _range_of, _weights
+from ._arrays import TYPES, Array, Flag, NumPyArray
+from ._bins import MOST_BINS, _axes, _comparable, _is_array, _is_of_numbers, _range_of, _weights, given_edges
 from ._calls import ADD, MULTIPLY, Call, call_of, type_named, whole_arrays_of, whole_on_gpu, whole_on_host
 from ._docstrings import documented_as
 
 MOST_KEPT = 4096  # bytes of edges that are kept as they are compared with samples
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+def digitize(x: Any, bins: Any, right: Flag = False) -> Any:
     """The index of the bin of each element, as `numpy.digitize`.
 
     Parameters
@@ -105,7 +105,7 @@ def _sorted_of_bytes(values: bytes, dtype: np.dtype[Any], samples: np.dtype[Any]
 def _edges_of(call: Call, column: Array, bins: Any, limits: Any) -> NumPyArray:
     """NumPy's edges of one dimension, with its errors."""
     if _axes(bins):
-        bins = call.on_host(bins, "bins")
+        bins = given_edges(call, bins)
     elif limits is None and column.size:
         limits = _range_of(call, column)
     if type(bins) is int and bins > 0 and _is_of_numbers(limits) and -math.inf < limits[0] < limits[1] < math.inf:
@@ -214,7 +214,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
     Raises
     ------
     TypeError, ValueError
-        For other types; for edges that decrease, infinite ranges, and numbers of bins, ranges or weights that do not fit the
+        For other types; for edges that decrease or are NaN, infinite ranges, and numbers of bins, ranges or weights that do not fit the
         sample.
     """
     is_array = _is_array(sample)

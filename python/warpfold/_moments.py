@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
-from ._arrays import (FLOAT32, FLOAT64, Array, Shaped, axes_last, axes_of, check_dtype, length_of,
+from ._arrays import (FLOAT32, FLOAT64, TYPES, Array, Axis, Flag, Shaped, axes_last, axes_of, length_of,
                       read_scalar)
-from ._calls import DIVIDE, MAXIMUM, SUBTRACT, Call, call_of, of_whole_arrays
+from ._calls import DIVIDE, MAXIMUM, SUBTRACT, Call, call_of, chosen_type, of_whole_arrays, type_of_out
 from ._complex import Complex, is_complex
 from ._docstrings import documented_as
-from ._reductions import NO_VALUE, SUM, Axis, _chosen, _fold, _kept, _mask, _shape, sum
+from ._reductions import NO_VALUE, SUM, _chosen, _fold, _kept, _mask, _shape, sum
 
+LEAST = 5e-324  # above 0
 PARTS: dict[np.dtype[Any], np.dtype[Any]] = {np.dtype(np.complex64): np.dtype(np.float32),
                                              np.dtype(np.complex128): np.dtype(np.float64)}
 
@@ -22,14 +23,21 @@ PARTS: dict[np.dtype[Any], np.dtype[Any]] = {np.dtype(np.complex64): np.dtype(np
 def _mean_types(array: Shaped, dtype: Any, out: Any, call: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
     """The type that means are computed in, and that of the results. For an `out` they are not rounded to float16 in between."""
     if dtype is not None:
-        chosen = np.dtype(dtype)
-        check_dtype(chosen, call, "the result")
-        if chosen.kind != "f":
+        chosen = chosen_type(dtype)
+        if chosen.kind != "f" or chosen not in TYPES:
             raise TypeError(f"{call}: the result has dtype {chosen}; accepted are float16, float32 and float64")
     else:
-        chosen = array.dtype if array.dtype.kind == "f" else np.dtype(np.float64)
+        of_out = type_of_out(out)
+        is_wider = of_out is not None and of_out.kind == array.dtype.kind == "f"
+        common = np.result_type(array.dtype, of_out) if is_wider else array.dtype
+        chosen = common if common.kind == "f" else np.dtype(np.float64)
     inner = np.dtype(np.float32) if chosen.itemsize == 2 else chosen
     return inner, chosen if out is None or dtype is not None else inner
+
+
+def _takes_scalars(where: Any) -> bool:
+    """Whether an array of no axes has axes 0 and -1: with `where`, as in NumPy."""
+    return where is not True and where is not NO_VALUE
 
 
 def _means(call: Call, axes: Sequence[int], mask: Array | None, means: Array) -> Any:
@@ -48,10 +56,10 @@ def _has_one_below(call: Call, numbers: Any, limit: float) -> bool:
     return bool(np.any(np.less(numbers, limit))) if call.is_on_host else False
 
 
-def _mean(a: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, where: Any) -> tuple[Any, bool]:
+def _mean(a: Any, axis: Axis, dtype: Any, out: Any, keepdims: Flag, where: Any) -> tuple[Any, bool]:
     """The means of real numbers, and whether one is of no elements."""
     with call_of("mean", a) as call:
-        axes = axes_of(axis, call.array.ndim, False)
+        axes = axes_of(axis, call.array.ndim, _takes_scalars(where))
         mask = _mask(call, where, axes)
         inner, chosen = _mean_types(call.array, dtype, out, "mean")
         target = call.results(out, _shape(call.array, axes, keepdims), chosen)
@@ -67,7 +75,7 @@ def _part_type(dtype: Any, call: str) -> Any:
     """The type of the parts of a complex type. None stays None."""
     if dtype is None:
         return None
-    chosen: np.dtype[Any] = np.dtype(dtype)
+    chosen = chosen_type(dtype)
     if chosen not in PARTS:
         raise TypeError(f"{call}: a is complex, and the result has dtype {chosen}; accepted are complex64 and complex128")
     return PARTS[chosen]
@@ -75,7 +83,7 @@ def _part_type(dtype: Any, call: str) -> Any:
 
 @of_whole_arrays
 @documented_as(sum)
-def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Flag = False, *, where: Any = True) -> Any:
     """Arithmetic mean over axes, as `numpy.mean`.
 
     Integers and bool are averaged in float64, float16 in float32, of complex numbers the parts. A mean of no elements is NaN,
@@ -118,11 +126,11 @@ def _given_means(call: Call, mean: Any, axes: Sequence[int], dtype: np.dtype[Any
     return call.contiguous(_kept(spread, axes, True), dtype)
 
 
-def _var(a: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool, where: Any, mean: Any) -> tuple[Any, bool]:
+def _var(a: Any, axis: Axis, dtype: Any, out: Any, ddof: SupportsFloat, keepdims: Flag, where: Any, mean: Any) -> tuple[Any, bool]:
     """The variances of real numbers, and whether one is of too few elements."""
     with call_of("var", a) as call:
         array = call.array
-        axes = axes_of(axis, array.ndim, False)
+        axes = axes_of(axis, array.ndim, _takes_scalars(where))
         ddof = read_scalar(ddof, np.float64, "var", "ddof").item()
         mask = _mask(call, where, axes)
         inner, chosen = _mean_types(array, dtype, out, "var")
@@ -149,12 +157,12 @@ def _var(a: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool, 
             call.apply(SUBTRACT, number, ddof, divisor)
             call.apply(MAXIMUM, divisor, 0, divisor)
         call.apply(DIVIDE, squares, divisor, result)
-        return target.finish(), _has_one_below(call, divisor, np.nextafter(0, 1))
+        return target.finish(), _has_one_below(call, divisor, LEAST)
 
 
 @of_whole_arrays
 @documented_as(mean)
-def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
+def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: SupportsFloat = 0, keepdims: Flag = False, *,
         where: Any = True, mean: Any = NO_VALUE, correction: Any = NO_VALUE) -> Any:
     """Variance over axes, as `numpy.var`: the sum of squared deviations from the mean, divided by the number of elements
     less `ddof`.
@@ -179,7 +187,7 @@ def var(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: flo
     if is_complex(a):
         numbers = Complex(a, "var", "a")
         if dtype is not None:
-            raise TypeError(f"var: a is complex, and dtype is {np.dtype(dtype)}; it must be None")
+            raise TypeError(f"var: a is complex, and dtype is {chosen_type(dtype)}; it must be None")
         means = [mean, 0] if mean is not NO_VALUE else [NO_VALUE] * 2
         if is_complex(mean):
             given = Complex(mean, "var", "mean")

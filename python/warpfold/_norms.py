@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
 from . import _core
-from ._arrays import FLOAT64, Array, NumPyArray, axes_last, axes_of, length_of
+from ._arrays import FLOAT64, Array, Axis, Flag, NumPyArray, axes_last, axes_of, length_of
 from ._calls import MAXIMUM as LARGER, MULTIPLY, Call, call_of, of_whole_arrays
-from ._reductions import MAXIMUM, MINIMUM, SUM, Axis, _count, _fold, _kept, _shape
+from ._reductions import MAXIMUM, MINIMUM, SUM, _count, _fold, _kept, _shape
 
 SMALLEST, LARGEST = 2.0**-900, 2.0**1000  # sums of squares between them have lost nothing
 
@@ -51,8 +51,8 @@ def _euclidean(call: Call, array: NumPyArray, axes: tuple[int, ...]) -> NumPyArr
         scalable = np.isfinite(largest) & (largest > 0) & ~((SMALLEST < sums) & (sums < LARGEST))
         if scalable.any():
             exponents = np.where(scalable, np.frexp(np.where(scalable, largest, 1))[1], 0)
-            sums = _sum_of_squares(np.ldexp(array, -np.expand_dims(exponents, axes)), axes)
-            with np.errstate(over="ignore"):
+            with np.errstate(all="ignore"):
+                sums = _sum_of_squares(np.ldexp(array, -np.expand_dims(exponents, axes)), axes)
                 return np.asarray(np.ldexp(np.sqrt(sums), exponents))
     return np.asarray(np.sqrt(sums))
 
@@ -91,7 +91,7 @@ def _norm(call: Call, array: Array, axes: tuple[int, ...], order: float, result:
 
 
 @of_whole_arrays
-def norm(x: Any, ord: float | None = None, axis: Axis = None, keepdims: bool = False) -> Any:
+def norm(x: Any, ord: SupportsFloat | None = None, axis: Axis = None, keepdims: Flag = False) -> Any:
     """Norm of vectors, as `numpy.linalg.norm`.
 
     The 2-norm does not overflow or underflow in between: squares are added in float64, and scaled where that is not

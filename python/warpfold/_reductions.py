@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import (Array, NumPyArray, Shaped, axes_last, axes_of, check_dtype, fold_type, length_of,
+from ._arrays import (Array, Axis, Flag, NumPyArray, OneAxis, Shaped, axes_last, axes_of, check_dtype, fold_type, length_of,
                       one_axis, read_scalar)
-from ._calls import EQUAL, NOT_EQUAL, Call, call_of, of_whole_arrays
+from ._calls import EQUAL, NOT_EQUAL, Call, call_of, chosen_type, of_whole_arrays, type_of_out
 from ._docstrings import documented_as
 
 SUM, PRODUCT, MINIMUM, MAXIMUM = range(4)  # `operation` in python/src/calls.hpp
 OPERATIONS = {"sum": SUM, "prod": PRODUCT, "min": MINIMUM, "max": MAXIMUM}
-Axis = int | Sequence[int] | None
 NO_VALUE: Any = np._NoValue
 INTEGERS: tuple[np.dtype[Any], np.dtype[Any]] = np.dtype(np.int64), np.dtype(np.uint64)
 
 
-def _shape(array: Shaped, axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
+def _shape(array: Shaped, axes: Sequence[int], keepdims: Flag) -> tuple[int, ...]:
     if not isinstance(keepdims, (int, np.integer, np.bool_)):
         raise TypeError(f"keepdims is {keepdims!r}, of type {type(keepdims).__name__}, and must be a bool")
     if len(axes) == len(array.shape) and not keepdims:
@@ -29,7 +28,7 @@ def _shape(array: Shaped, axes: Sequence[int], keepdims: bool) -> tuple[int, ...
     return tuple(extent for k, extent in enumerate(array.shape) if k not in axes)
 
 
-def _kept(result: Array, axes: Sequence[int], keepdims: bool) -> Array:
+def _kept(result: Array, axes: Sequence[int], keepdims: Flag) -> Array:
     """A view of results without the axes that were reduced."""
     return result.squeeze(tuple(axes)) if keepdims else result
 
@@ -98,19 +97,16 @@ def _sum_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def result_type(array: Shaped, dtype: Any, out: Any, call: str) -> np.dtype[Any]:
-    """The type in which a sum or product is computed."""
+    """The type in which a sum or product is computed: with `out`, as in NumPy, the common type of both."""
     if dtype is not None:
-        chosen: np.dtype[Any] = np.dtype(dtype)
+        chosen = chosen_type(dtype)
         check_dtype(chosen, call, "the result")
         return chosen
-    default = _sum_type(array.dtype)
-    if isinstance(out, np.ndarray) and np.can_cast(default, out.dtype) and out.dtype.kind in "iuf":
-        default = out.dtype.newbyteorder("=")
-        check_dtype(default, call, "out")
-    return default
+    of_out = type_of_out(out)
+    return _sum_type(array.dtype) if of_out is None else np.result_type(array.dtype, of_out)
 
 
-def _accumulate(name: str, op: int, a: Any, axis: Axis, dtype: Any, out: Any, keepdims: bool, initial: Any,
+def _accumulate(name: str, op: int, a: Any, axis: Axis, dtype: Any, out: Any, keepdims: Flag, initial: Any,
                 where: Any) -> Any:
     with call_of(name, a) as call:
         array = call.array
@@ -144,7 +140,7 @@ def _logical(call: Call, every: bool, axes: Sequence[int], mask: Array | None, r
 
 
 @of_whole_arrays
-def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE,
+def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Flag = False, initial: Any = NO_VALUE,
         where: Any = True) -> Any:
     """Sum of elements over axes, as `numpy.sum`.
 
@@ -185,7 +181,7 @@ def sum(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims:
 
 @of_whole_arrays
 @documented_as(sum)
-def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
+def prod(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: Flag = False,
          initial: Any = NO_VALUE, where: Any = True) -> Any:
     """Product of elements over axes, as `numpy.prod`, in the types of `sum`.
 
@@ -204,12 +200,20 @@ def _check_extreme(name: str, array: Array, axes: Sequence[int], mask: Array | N
         raise ValueError(f"{name}: zero-size array to a reduction that has no identity: a has shape {array.shape}")
 
 
-def _extreme(name: str, op: int, a: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+def _extreme_type(array: Shaped, out: Any) -> np.dtype[Any]:
+    """The type in which elements are compared with an initial value: with `out`, as in NumPy, the common type of both."""
+    of_out = type_of_out(out)
+    return array.dtype if of_out is None else np.result_type(array.dtype, of_out)
+
+
+def _extreme(name: str, op: int, a: Any, axis: Axis, out: Any, keepdims: Flag, initial: Any, where: Any) -> Any:
     with call_of(name, a) as call:
         array = call.array
         axes = axes_of(axis, array.ndim)
         mask = _mask(call, where, axes)
         _check_extreme(name, array, axes, mask, initial is not NO_VALUE)
+        if initial is not NO_VALUE:
+            array = call.cast(array, _extreme_type(array, out))
         first = _first(call, initial, array.dtype)
         target = call.results(out, _shape(array, axes, keepdims), array.dtype)
         _fold(call, op, array, axes, mask, _kept(target.array, axes, keepdims), first)
@@ -218,7 +222,7 @@ def _extreme(name: str, op: int, a: Any, axis: Axis, out: Any, keepdims: bool, i
 
 @of_whole_arrays
 @documented_as(sum)
-def min(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE,
+def min(a: Any, axis: Axis = None, out: Any = None, keepdims: Flag = False, initial: Any = NO_VALUE,
         where: Any = True) -> Any:
     """Smallest element over axes, as `numpy.min`. A NaN among the elements gives NaN.
 
@@ -245,7 +249,7 @@ def min(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, init
 
 @of_whole_arrays
 @documented_as(min)
-def max(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = NO_VALUE,
+def max(a: Any, axis: Axis = None, out: Any = None, keepdims: Flag = False, initial: Any = NO_VALUE,
         where: Any = True) -> Any:
     """Largest element over axes, as `numpy.max`. A NaN among the elements gives NaN."""
     return _extreme("max", MAXIMUM, a, axis, out, keepdims, initial, where)
@@ -262,7 +266,7 @@ def _pair(given: Any, argument: str) -> tuple[Any, Any]:
 
 @of_whole_arrays
 @documented_as(min)
-def minmax(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None, initial: Any = NO_VALUE,
+def minmax(a: Any, axis: Axis = None, keepdims: Flag = False, *, out: Any = None, initial: Any = NO_VALUE,
            where: Any = True) -> tuple[Any, Any]:
     """Smallest and largest elements over axes: `(min(a, axis), max(a, axis))`. Over all axes of an array without gaps in one pass.
 
@@ -290,12 +294,14 @@ def minmax(a: Any, axis: Axis = None, keepdims: bool = False, *, out: Any = None
         has_initial = initial is not NO_VALUE
         _check_extreme("minmax", array, axes, mask, has_initial)
         shape = _shape(array, axes, keepdims)
-        firsts = [_first(call, value, array.dtype) for value in _pair(initial, "initial")] if has_initial else []
-        targets = [call.results(one, shape, array.dtype) for one in _pair((None, None) if out is None else out, "out")]
+        outs = _pair((None, None) if out is None else out, "out")
+        types = [_extreme_type(array, one) if has_initial else array.dtype for one in outs]
+        firsts = [_first(call, *of) for of in zip(_pair(initial, "initial"), types)] if has_initial else []
+        targets = [call.results(*of) for of in zip(outs, (shape, shape), types)]
         results = [_kept(target.array, axes, keepdims) for target in targets]
         if has_initial:
             for op, result, first in zip((MINIMUM, MAXIMUM), results, firsts):
-                _fold(call, op, array, axes, mask, result, first)
+                _fold(call, op, call.cast(array, result.dtype), axes, mask, result, first)
         elif 0 not in shape:
             call.engine.min_max(fold_type(array.dtype), axes_last(array, axes), length_of(array, axes), *results)
         return targets[0].finish(), targets[1].finish()
@@ -309,7 +315,7 @@ def _extremes(call: Call, array: Array) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def _test(name: str, every: bool, a: Any, axis: Axis, out: Any, keepdims: bool, where: Any) -> Any:
+def _test(name: str, every: bool, a: Any, axis: Axis, out: Any, keepdims: Flag, where: Any) -> Any:
     with call_of(name, a) as call:
         axes = axes_of(axis, call.array.ndim)
         mask = _mask(call, where, axes)
@@ -320,21 +326,21 @@ def _test(name: str, every: bool, a: Any, axis: Axis, out: Any, keepdims: bool, 
 
 @of_whole_arrays
 @documented_as(sum)
-def any(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+def any(a: Any, axis: Axis = None, out: Any = None, keepdims: Flag = False, *, where: Any = True) -> Any:
     """Whether an element is not zero, over axes, as `numpy.any`. Results are bool."""
     return _test("any", False, a, axis, out, keepdims, where)
 
 
 @of_whole_arrays
 @documented_as(sum)
-def all(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+def all(a: Any, axis: Axis = None, out: Any = None, keepdims: Flag = False, *, where: Any = True) -> Any:
     """Whether no element is zero, over axes, as `numpy.all`. Results are bool."""
     return _test("all", True, a, axis, out, keepdims, where)
 
 
 @of_whole_arrays
 @documented_as(sum)
-def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+def count_nonzero(a: Any, axis: Axis = None, *, keepdims: Flag = False) -> Any:
     """Number of elements that are not zero, over axes, as `numpy.count_nonzero`.
 
     Returns
@@ -356,7 +362,7 @@ def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
         return target.finish()
 
 
-def _arg(name: str, smallest: bool, a: Any, axis: int | None, out: Any, keepdims: bool) -> Any:
+def _arg(name: str, smallest: bool, a: Any, axis: OneAxis, out: Any, keepdims: Flag) -> Any:
     with call_of(name, a) as call:
         array = call.array
         axes = axes_of(None, array.ndim) if axis is None else (one_axis(axis, array.ndim),) if array.ndim else ()
@@ -376,7 +382,7 @@ def _arg(name: str, smallest: bool, a: Any, axis: int | None, out: Any, keepdims
 
 @of_whole_arrays
 @documented_as(sum)
-def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def argmin(a: Any, axis: OneAxis = None, out: Any = None, *, keepdims: Flag = False) -> Any:
     """Index of the smallest element along an axis, or in the flattened array, as `numpy.argmin`.
 
     The first of equal elements; the first NaN if there is one.
@@ -405,7 +411,7 @@ def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
 
 @of_whole_arrays
 @documented_as(argmin)
-def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def argmax(a: Any, axis: OneAxis = None, out: Any = None, *, keepdims: Flag = False) -> Any:
     """Index of the largest element along an axis, or in the flattened array, as `numpy.argmax`.
 
     The first of equal elements; the first NaN if there is one.

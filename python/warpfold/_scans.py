@@ -6,22 +6,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, NumPyArray, axes_last, check_choice, fold_type, one_axis, read_scalar
-from ._calls import Call, call_of, of_whole_arrays, in_one_call
+from ._arrays import Array, Flag, NumPyArray, OneAxis, axes_last, check_choice, fold_type, one_axis, read_scalar
+from ._calls import Call, call_of, chosen_type, of_whole_arrays, in_one_call
 from ._docstrings import documented_as
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, PRODUCT, SUM, _is_direct, result_type
 
 
-class _Extras(NamedTuple):
+class Extras(NamedTuple):
     """What `scan` has beside the functions of NumPy's names."""
 
-    reverse: bool = False
-    exclusive: bool = False
+    reverse: Flag = False
+    exclusive: Flag = False
     initial: Any = None
     segments: Any = None
 
 
-def _scan(name: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any, extras: _Extras = _Extras()) -> Any:
+def scan_of(name: str, op: int, a: Any, axis: OneAxis, dtype: Any, out: Any, extras: Extras = Extras()) -> Any:
+    """The scan of a function of this name."""
     with call_of(name, a) as call:
         array = call.array
         if axis is None or array.ndim == 0:
@@ -29,7 +30,7 @@ def _scan(name: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any, ex
                 one_axis(axis, 1)
             array, axis = array if array.ndim == 1 else call.contiguous(array).reshape(-1), 0
         along = one_axis(axis, array.ndim)
-        native = None if dtype is None else np.dtype(dtype).newbyteorder("=")  # as NumPy's results, of any byte order asked for
+        native = None if dtype is None else chosen_type(dtype).newbyteorder("=")  # as NumPy's results, of any byte order asked for
         chosen = array.dtype if op in (MINIMUM, MAXIMUM) else result_type(array, native, out, name)
         target = call.results(out, array.shape, chosen)
         if chosen.kind == "b" and op in (SUM, PRODUCT):  # logical or, logical and
@@ -47,7 +48,7 @@ def _scan(name: str, op: int, a: Any, axis: int | None, dtype: Any, out: Any, ex
         return target.finish()
 
 
-def _heads(call: Call, length: int, extras: _Extras) -> Array:
+def _heads(call: Call, length: int, extras: Extras) -> Array:
     """Whether a segment begins at each place, in the order of the scan."""
     given = call.on_host(extras.segments, "segments")
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
@@ -58,7 +59,7 @@ def _heads(call: Call, length: int, extras: _Extras) -> Array:
     return call.marked(length, call.uploaded(np.unique(np.append(length - begins if extras.reverse else begins, 0))))
 
 
-def _first(op: int, initial: Any, exclusive: bool, chosen: np.dtype[Any]) -> NumPyArray | None:
+def _first(op: int, initial: Any, exclusive: Flag, chosen: np.dtype[Any]) -> NumPyArray | None:
     """The value before each segment; None if there is none."""
     if initial is not None:
         return read_scalar(initial, chosen, "scan", "initial")
@@ -74,7 +75,7 @@ def _first(op: int, initial: Any, exclusive: bool, chosen: np.dtype[Any]) -> Num
     return np.asarray(limits.max if op == MINIMUM else limits.min, chosen)
 
 
-def _with_first(call: Call, op: int, lines: Array, heads: Array | None, first: NumPyArray, exclusive: bool) -> Array:
+def _with_first(call: Call, op: int, lines: Array, heads: Array | None, first: NumPyArray, exclusive: Flag) -> Array:
     """Lines whose inclusive scan is the one that is wanted: `first` is, or has joined, the first value of each segment."""
     dtype = np.dtype(np.float32) if first.dtype == np.float16 else first.dtype
     room = call.empty(lines.shape, dtype)
@@ -93,8 +94,8 @@ def _with_first(call: Call, op: int, lines: Array, heads: Array | None, first: N
     return room
 
 
-def scan(a: Any, op: str = "sum", axis: int | None = None, dtype: Any = None, out: Any = None, *, reverse: bool = False,
-         exclusive: bool = False, initial: Any = None, segments: Any = None) -> Any:
+def scan(a: Any, op: str = "sum", axis: OneAxis = None, dtype: Any = None, out: Any = None, *, reverse: Flag = False,
+         exclusive: Flag = False, initial: Any = None, segments: Any = None) -> Any:
     """Cumulative results of an operation along an axis, or of the flattened array: `cumsum` and its relatives in general.
 
     Parameters
@@ -136,17 +137,17 @@ def scan(a: Any, op: str = "sum", axis: int | None = None, dtype: Any = None, ou
     check_choice(op, OPERATIONS, "scan", "op")
     number = OPERATIONS[op]
     if dtype is not None and number in (MINIMUM, MAXIMUM):
-        raise TypeError(f"scan: extremes have the type of a, and dtype is {np.dtype(dtype)}")
+        raise TypeError(f"scan: extremes have the type of a, and dtype is {chosen_type(dtype)}")
     if axis is dtype is out is initial is segments is None:
         found = in_one_call("scan", a, number, bool(reverse), bool(exclusive))
         if found is not None:
             return found
-    return _scan("scan", number, a, axis, dtype, out, _Extras(reverse, exclusive, initial, segments))
+    return scan_of("scan", number, a, axis, dtype, out, Extras(reverse, exclusive, initial, segments))
 
 
 @of_whole_arrays
 @documented_as(scan)
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+def cumsum(a: Any, axis: OneAxis = None, dtype: Any = None, out: Any = None) -> Any:
     """Cumulative sums along an axis, or of the flattened array, as `numpy.cumsum`.
 
     A floating-point result at k is a sum of a few partial sums, not the result at k - 1 plus an element; it has the same
@@ -164,37 +165,37 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
     numpy.exceptions.AxisError
         For an axis that `a` does not have.
     """
-    return _scan("cumsum", SUM, a, axis, dtype, out)
+    return scan_of("cumsum", SUM, a, axis, dtype, out)
 
 
 @of_whole_arrays
 @documented_as(cumsum)
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+def cumprod(a: Any, axis: OneAxis = None, dtype: Any = None, out: Any = None) -> Any:
     """Cumulative products along an axis, or of the flattened array, as `numpy.cumprod`.
 
     A floating-point result is a product of a few partial products, as in `cumsum`.
     """
-    return _scan("cumprod", PRODUCT, a, axis, dtype, out)
+    return scan_of("cumprod", PRODUCT, a, axis, dtype, out)
 
 
 @of_whole_arrays
 @documented_as(cumsum)
-def cummax(a: Any, axis: int | None = None, out: Any = None) -> Any:
+def cummax(a: Any, axis: OneAxis = None, out: Any = None) -> Any:
     """Cumulative maxima, as `numpy.maximum.accumulate`; of the flattened array if `axis` is None.
 
     From a NaN on, all results are NaN. They have the type of `a`.
     """
-    return _scan("cummax", MAXIMUM, a, axis, None, out)
+    return scan_of("cummax", MAXIMUM, a, axis, None, out)
 
 
 @of_whole_arrays
 @documented_as(cumsum)
-def cummin(a: Any, axis: int | None = None, out: Any = None) -> Any:
+def cummin(a: Any, axis: OneAxis = None, out: Any = None) -> Any:
     """Cumulative minima, as `numpy.minimum.accumulate`; of the flattened array if `axis` is None.
 
     From a NaN on, all results are NaN. They have the type of `a`.
     """
-    return _scan("cummin", MINIMUM, a, axis, None, out)
+    return scan_of("cummin", MINIMUM, a, axis, None, out)
 
 
 __all__ = ["scan", "cumsum", "cumprod", "cummax", "cummin"]

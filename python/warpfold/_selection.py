@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, check_choice, fold_type
+from ._arrays import Array, Flag, check_choice, fold_type
 from ._calls import ADD, Call, call_of, in_one_call
 from ._docstrings import documented_as
 from ._reductions import MAXIMUM, MINIMUM, OPERATIONS, SUM, _count, _sum_type, condition
@@ -137,7 +137,7 @@ def run_length_encode(a: Any) -> tuple[Any, Any]:
         return call.handed(values), call.handed(lengths)
 
 
-def unique_consecutive(a: Any, return_inverse: bool = False, return_counts: bool = False) -> Any:
+def unique_consecutive(a: Any, return_inverse: Flag = False, return_counts: Flag = False) -> Any:
     """The first element of each run of equal neighbours, as `torch.unique_consecutive` without `dim`.
 
     Parameters

@@ -11,8 +11,9 @@ PyTorch 2.4 or later; the package does not.
 from __future__ import annotations
 
 import importlib
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 from . import _convolve, _exact, _filters, _reductions, _scans, _segments
 
@@ -20,13 +21,40 @@ torch: Any = importlib.import_module("torch")
 Tensor = Any
 
 
+_library = torch.library.Library("warpfold", "DEF")
+
+
 def _operator(name: str, schema: str, compute: Callable[..., Tensor], shapes: Callable[..., Tensor],
-              setup: Callable[..., None], backward: Callable[..., Any]) -> Any:
-    """An operator whose kernel is `compute`; `shapes` gives an empty result for tensors without elements."""
-    operator = torch.library.custom_op(f"warpfold::{name}", compute, mutates_args=(), schema=schema)
-    operator.register_fake(shapes)
-    operator.register_autograd(backward, setup_context=setup)
-    return operator
+              setup: Callable[..., None], backward: Callable[..., Any], forward: Callable[..., Tensor]) -> Any:
+    """An operator whose kernel is `compute`; `shapes` gives an empty result for tensors without elements. `backward` and `forward`
+    give its derivatives in both modes, by what `setup` kept.
+
+    `torch.library.custom_op` has no derivatives in forward mode, which would be zero then, and none for torch.func.
+    """
+    _library.define(f"{name}{schema}", tags=(torch.Tag.pt2_compliant_tag,))
+    _library.impl(name, compute, "CompositeExplicitAutograd")
+    torch.library.register_fake(f"warpfold::{name}", shapes, lib=_library)
+    overload = getattr(torch.ops.warpfold, name).default
+
+    def below(*arguments: Any) -> Tensor:
+        # Functions of PyTorch's run without gradients, and the next level of torch.func may need them.
+        with torch._C._AutoDispatchBelowAutograd(), torch.enable_grad(), torch.autograd.forward_ad._set_fwd_grad_enabled(True):
+            return overload(*arguments)
+
+    def jvp(ctx: Any, *tangents: Any) -> Tensor:
+        with torch.autograd.forward_ad._set_fwd_grad_enabled(True):
+            return forward(ctx, *tangents)
+
+    function: Any = type(f"_{name}", (torch.autograd.function._SingleLevelFunction,), {
+        "forward": staticmethod(below), "setup_context": staticmethod(setup), "backward": staticmethod(backward),
+        "jvp": staticmethod(jvp)})
+
+    def differentiable(*arguments: Any) -> Tensor:
+        with torch._functorch.utils.enable_single_level_autograd_function():  # torch.func calls this for each of its levels
+            return function.apply(*arguments)
+
+    _library.impl(name, differentiable, "Autograd")
+    return overload
 
 
 def _summed(dtype: Any) -> Any:
@@ -61,7 +89,7 @@ def _sum_shapes(x: Tensor, dim: Sequence[int] | None, keepdim: bool) -> Tensor:
 
 def _sum_setup(ctx: Any, inputs: Any, output: Tensor) -> None:
     x, dim, keepdim = inputs
-    ctx.shape, ctx.dims = x.shape, [] if keepdim else sorted(_dims(x, dim))
+    ctx.shape, ctx.dims, ctx.arguments = x.shape, [] if keepdim else sorted(_dims(x, dim)), (dim, keepdim)
 
 
 def _sum_backward(ctx: Any, gradient: Tensor) -> Any:
@@ -70,11 +98,16 @@ def _sum_backward(ctx: Any, gradient: Tensor) -> Any:
     return gradient.expand(ctx.shape), None, None
 
 
+def _sum_forward(ctx: Any, x: Tensor, *_: Any) -> Tensor:
+    return _sum_operator(x, *ctx.arguments)
+
+
 # cumsum: the gradient is the sum from the other end.
 
 def _cumsum_compute(x: Tensor, dim: int, reverse: bool) -> Tensor:
     result = _cumsum_shapes(x, dim, reverse)
-    _scans.scan(x.detach(), "sum", dim if x.dim() else None, None, result if x.dim() else result.view(1), reverse=reverse)
+    axis, out = (dim, result) if x.dim() else (None, result.view(1))
+    _scans.scan_of("cumsum", _reductions.SUM, x.detach(), axis, None, out, _scans.Extras(reverse))
     return result
 
 
@@ -89,6 +122,10 @@ def _cumsum_setup(ctx: Any, inputs: Any, output: Tensor) -> None:
 
 def _cumsum_backward(ctx: Any, gradient: Tensor) -> Any:
     return _cumsum_operator(gradient, ctx.dim, not ctx.reverse), None, None
+
+
+def _cumsum_forward(ctx: Any, x: Tensor, *_: Any) -> Tensor:
+    return _cumsum_operator(x, ctx.dim, ctx.reverse)
 
 
 # segment_sum: elements outside of all segments have no gradient.
@@ -110,6 +147,7 @@ def _segment_setup(ctx: Any, inputs: Any, output: Tensor) -> None:
     x, offsets = inputs
     ctx.size = x.shape[0]
     ctx.save_for_backward(offsets)
+    ctx.save_for_forward(offsets)
 
 
 def _segment_backward(ctx: Any, gradient: Tensor) -> Any:
@@ -120,12 +158,23 @@ def _segment_backward(ctx: Any, gradient: Tensor) -> Any:
     return torch.cat([outside, gradient, outside])[segment], None
 
 
+def _segment_forward(ctx: Any, x: Tensor, _: Any) -> Tensor:
+    return _segment_operator(x, *ctx.saved_tensors)
+
+
 # convolve: in one or two dimensions. The gradient is the correlation with the other operand.
 
+def _common_type(a: Tensor, v: Tensor) -> Any:
+    """PyTorch's, not NumPy's."""
+    if a.dim() != v.dim() or a.dim() not in (1, 2):
+        raise ValueError(f"convolve: operands have {a.dim()} and {v.dim()} dimensions, and must both have 1 or 2")
+    return torch.promote_types(a.dtype, v.dtype)
+
+
 def _convolve_compute(a: Tensor, v: Tensor, mode: str) -> Tensor:
-    convolve = _convolve.convolve if a.dim() == 1 else _filters.convolve2d
-    common = torch.promote_types(a.dtype, v.dtype)  # not NumPy's
-    return convolve(a.detach().to(common), v.detach().to(common), mode)
+    common = _common_type(a, v)
+    operands = a.detach().to(common), v.detach().to(common)
+    return _convolve.convolve(*operands, mode) if a.dim() == 1 else _filters.convolve_images("convolve", "av", *operands, mode)
 
 
 def _window(a: Tensor, v: Tensor, mode: str) -> list[tuple[Any, Any]]:
@@ -143,14 +192,14 @@ def _window(a: Tensor, v: Tensor, mode: str) -> list[tuple[Any, Any]]:
 
 
 def _convolve_shapes(a: Tensor, v: Tensor, mode: str) -> Tensor:
-    if a.dim() != v.dim() or a.dim() not in (1, 2):
-        raise ValueError(f"convolve: operands have {a.dim()} and {v.dim()} dimensions, and must both have 1 or 2")
-    return a.new_empty([size for _, size in _window(a, v, mode)], dtype=torch.promote_types(a.dtype, v.dtype))
+    common = _common_type(a, v)
+    return a.new_empty([size for _, size in _window(a, v, mode)], dtype=common)
 
 
 def _convolve_setup(ctx: Any, inputs: Any, output: Tensor) -> None:
     a, v, ctx.mode = inputs
     ctx.save_for_backward(a, v)
+    ctx.save_for_forward(a, v)
 
 
 def _convolve_backward(ctx: Any, gradient: Tensor) -> Any:
@@ -165,6 +214,12 @@ def _convolve_backward(ctx: Any, gradient: Tensor) -> Any:
             None)
 
 
+def _convolve_forward(ctx: Any, a: Tensor | None, v: Tensor | None, _: Any) -> Tensor:
+    first, second = (torch.autograd.forward_ad.unpack_dual(x, level=0).primal for x in ctx.saved_tensors)
+    parts = [_convolve_operator(*operands, ctx.mode) for operands in ((a, second), (first, v)) if None not in operands]
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
 # exact_sum
 
 def _exact_compute(x: Tensor) -> Tensor:
@@ -175,19 +230,27 @@ def _exact_setup(ctx: Any, inputs: Any, output: Tensor) -> None:
     ctx.shape = inputs[0].shape
 
 
+def _exact_backward(ctx: Any, gradient: Tensor) -> Tensor:
+    return gradient.expand(ctx.shape)
+
+
+def _exact_forward(_: Any, x: Tensor) -> Tensor:
+    return _exact_operator(x)
+
+
 _sum_operator = _operator("sum", "(Tensor x, int[]? dim, bool keepdim) -> Tensor", _sum_compute, _sum_shapes, _sum_setup,
-                          _sum_backward)
+                          _sum_backward, _sum_forward)
 _cumsum_operator = _operator("cumsum", "(Tensor x, int dim, bool reverse) -> Tensor", _cumsum_compute, _cumsum_shapes,
-                             _cumsum_setup, _cumsum_backward)
+                             _cumsum_setup, _cumsum_backward, _cumsum_forward)
 _segment_operator = _operator("segment_sum", "(Tensor x, Tensor offsets) -> Tensor", _segment_compute, _segment_shapes,
-                              _segment_setup, _segment_backward)
+                              _segment_setup, _segment_backward, _segment_forward)
 _convolve_operator = _operator("convolve", "(Tensor a, Tensor v, str mode) -> Tensor", _convolve_compute, _convolve_shapes,
-                               _convolve_setup, _convolve_backward)
+                               _convolve_setup, _convolve_backward, _convolve_forward)
 _exact_operator = _operator("exact_sum", "(Tensor x) -> Tensor", _exact_compute, lambda x: x.new_empty(()), _exact_setup,
-                            lambda ctx, gradient: gradient.expand(ctx.shape))
+                            _exact_backward, _exact_forward)
 
 
-def sum(x: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+def sum(x: Tensor, dim: SupportsIndex | Sequence[SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """Sum over dimensions, as `torch.sum`.
 
     Parameters
@@ -211,10 +274,11 @@ def sum(x: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False
     IndexError, RuntimeError
         For a dimension that `x` does not have; for one given twice.
     """
-    return _sum_operator(x, [dim] if isinstance(dim, int) else dim, keepdim)
+    dims = None if dim is None else [operator.index(d) for d in (dim if isinstance(dim, Sequence) else (dim,))]
+    return _sum_operator(x, dims, bool(keepdim))
 
 
-def cumsum(x: Tensor, dim: int, reverse: bool = False) -> Tensor:
+def cumsum(x: Tensor, dim: SupportsIndex, reverse: bool = False) -> Tensor:
     """Cumulative sum along a dimension, as `torch.cumsum`.
 
     Parameters
@@ -236,7 +300,7 @@ def cumsum(x: Tensor, dim: int, reverse: bool = False) -> Tensor:
     TypeError, IndexError
         For another type; for a dimension that `x` does not have.
     """
-    return _cumsum_operator(x, dim, reverse)
+    return _cumsum_operator(x, operator.index(dim), bool(reverse))
 
 
 def segment_sum(x: Tensor, offsets: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _core
 from .._arrays import TYPES, Array, address_of, check_choice, fold_type
-from .._calls import Call, call_of, whole_on_host
+from .._calls import Call, call_of, type_of_out, whole_on_host
 from .._devices import gpu_module
 from .._reductions import OPERATIONS, _sum_type
 from . import compilers, source, trace
@@ -75,7 +75,7 @@ class Operation:
             One for each name, of bool, integers or floating-point numbers, of shapes that broadcast. Those with gaps are copied,
             and those that broadcast, except arrays of one element. Numbers of Python take the type of the others, as in NumPy.
         out : array, optional
-            Where results go.
+            Where results go, of a type that they can be cast to by NumPy's rule "same_kind".
 
         Returns
         -------
@@ -85,9 +85,9 @@ class Operation:
         Raises
         ------
         TypeError, ValueError
-            For types that the functions do not have, another number of arrays, and shapes that do not broadcast.
+            For types that the functions do not have, or `out` cannot hold, another number of arrays, and shapes that do not broadcast.
         OverflowError
-            For an int of Python that the type of the others does not have.
+            For an int of Python that the type of the others does not have, except in comparisons.
         RuntimeError
             If there is no compiler for the device.
         """
@@ -96,6 +96,9 @@ class Operation:
             return found
         with self._call(arrays) as call:
             code, operands = self._operands(call, arrays)
+            of_out = type_of_out(out)
+            if of_out is not None and not np.can_cast(code.value.dtype, of_out, "same_kind"):
+                raise TypeError(f"op: out has dtype {of_out}, and the result {code.value.dtype}")
             target = call.results(out, operands.shape, code.value.dtype)
             result = call.contiguous(target.array)
             if out is not None:
@@ -155,13 +158,20 @@ class Operation:
                 shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(self.names, operands))
                 raise ValueError(f"op: the shapes do not broadcast: {shapes}") from None
         dtypes = tuple(type(x) if type(x) in (int, float) else array.dtype for x, array in zip(arrays, operands))
-        if dtypes not in self._codes:
-            self._codes[dtypes] = _Code(source.value_of(self._expression, dtypes))
-        code = self._codes[dtypes]
-        for index, dtype in code.value.integers:
-            dtype.type(arrays[index])  # raises OverflowError
+        code = self._code(dtypes)
+        try:
+            for index, dtype in code.value.integers:
+                dtype.type(arrays[index])
+        except OverflowError:  # such an int may be compared with, and nothing else: that is known with its value
+            code = self._code(tuple(x if type(x) is int else dtype for x, dtype in zip(arrays, dtypes)))
         return code, _Operands(shape, [
             call.contiguous(array if array.size == 1 or array.shape == shape else call.broadcast(array, shape)) for array in operands])
+
+    def _code(self, dtypes: tuple[Any, ...]) -> _Code:
+        """See source.value_of()."""
+        if dtypes not in self._codes:
+            self._codes[dtypes] = _Code(source.value_of(self._expression, dtypes))
+        return self._codes[dtypes]
 
     def _in_one_call(self, op: str | None, arrays: tuple[Any, ...]) -> Any:
         """The results, if arrays of these types were computed with before, in one call of the extension module, which takes a third
@@ -259,8 +269,9 @@ def op(function: str | Callable[..., Any]) -> Operation:
     ----------
     function : str or callable
         Arithmetic of names, numbers and functions, such as "a * b + sqrt(c)" or "where(a > 0, a, 0)"; arrays come in the order
-        of the sorted names. Or a function of operands, such as `lambda a, b: numpy.hypot(a, b) + 1`, which is called once with
-        objects that record what is done to them: operators, functions of NumPy, numpy.where. It has no branches.
+        of the sorted names; e, pi, inf and nan are constants. Or a function of operands, such as
+        `lambda a, b: numpy.hypot(a, b) + 1`, which is called once with objects that record what is done to them:
+        operators, functions of NumPy, numpy.where. It has no branches.
         Not offered are `**` of integers, `//` and `%` of floating-point numbers, comparisons of int64 with uint64, rounding
         of integers, `isnan` and its relatives of other types than floating-point ones, and parameters such as `out`.
 

@@ -22,8 +22,9 @@ FUNCTIONS: dict[Any, tuple[str, str]] = {
     np.isnan: ("f", "{0} != {0}"), np.isfinite: ("f", "{0} - {0} == 0"), np.isinf: ("f", "{0} == {0} && {0} - {0} != 0"),
     np.rint: ("f", "rint({0})"),
 }
-FUNCTIONS |= {comparison: ("biuf", "{0} " + sign + " {1}") for comparison, sign in (
-    (np.less, "<"), (np.less_equal, "<="), (np.greater, ">"), (np.greater_equal, ">="), (np.equal, "=="), (np.not_equal, "!="))}
+COMPARISONS: dict[Any, str] = {np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">=", np.equal: "==",
+                               np.not_equal: "!="}
+FUNCTIONS |= {comparison: ("biuf", "{0} " + sign + " {1}") for comparison, sign in COMPARISONS.items()}
 FUNCTIONS |= {function: ("f", name + "({0})") for function, name in (
     (np.sqrt, "sqrt"), (np.cbrt, "cbrt"), (np.exp, "exp"), (np.exp2, "exp2"), (np.expm1, "expm1"), (np.log, "log"), (np.log2, "log2"),
     (np.log10, "log10"), (np.log1p, "log1p"), (np.sin, "sin"), (np.cos, "cos"), (np.tan, "tan"), (np.sinh, "sinh"),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import TYPES
-from .functions import FUNCTIONS, GPU_HALF, HELPERS, HOST_HALF
+from .functions import COMPARISONS, FUNCTIONS, GPU_HALF, HELPERS, HOST_HALF
 from .trace import Expression, Operand
 
 # Of values; float16 is computed in float.
@@ -63,7 +63,8 @@ class _Writer:
     def of(self, node: Any) -> tuple[Any, Any]:
         """(name, type) of a value; (number, type) of a constant. The type of operands and constants may be int or float."""
         if isinstance(node, Operand):
-            return f"x{node.index}", self._dtypes[node.index]
+            dtype = self._dtypes[node.index]
+            return (dtype, int) if type(dtype) is int else (f"x{node.index}", dtype)
         if isinstance(node, Expression):
             if id(node) not in self._done:
                 self._done[id(node)] = self._computed(node)
@@ -81,6 +82,10 @@ class _Writer:
             common = np.result_type(*(_promoted(*x) for x in inputs[1:]))
             chosen = [self._converted(*x, common) for x in inputs[1:]]
             return self._written(f"{condition} ? {chosen[0]} : {chosen[1]}", common)
+        if node.function in COMPARISONS:
+            known = _outside(node.function, inputs)
+            if known is not None:
+                return self._written("true" if known else "false", np.dtype(bool))
         name = node.function.__name__
         kinds, text = FUNCTIONS[node.function]
         *loop, result = node.function.resolve_dtypes((*(dtype for _, dtype in inputs), None))
@@ -110,6 +115,17 @@ class _Writer:
         return Value("\n        ".join(self.lines), chosen, tuple(self._integers))
 
 
+def _outside(comparison: Any, inputs: Sequence[tuple[Any, Any]]) -> bool | None:
+    """What a comparison with an integer of Python gives that the other's integer type does not have; None for others."""
+    for place, ((value, dtype), (_, other)) in enumerate(zip(inputs, reversed(inputs))):
+        if dtype is int and type(value) is int and isinstance(other, np.dtype) and other.kind in "iu":
+            limits = np.iinfo(other)
+            if not limits.min <= value <= limits.max:
+                sign = 1 if value > 0 else -1
+                return bool(comparison(sign, 0) if place == 0 else comparison(0, sign))
+    return None
+
+
 def _promoted(value: Any, dtype: Any) -> Any:
     """What NumPy promotes as the value: its type, or a number of Python."""
     if not isinstance(dtype, type):
@@ -137,7 +153,7 @@ def _stored(dtype: np.dtype[Any]) -> str:
 
 
 def value_of(expression: Any, dtypes: Sequence[Any]) -> Value:
-    """Of operands of these types; int and float are those of Python's numbers. Raises TypeError for functions that NumPy, or the
+    """Of operands of these types; int and float are those of Python's numbers, and an int is an operand's value. Raises TypeError for functions that NumPy, or the
     table above, does not have for these types."""
     return _Writer(dtypes).finished(expression)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _gpu
-from .._arrays import INT64, UINT64, Array, NumPyArray, Output, Source, check_dtype, fold_type, read
+from .._arrays import INT64, UINT64, Array, NumPyArray, Output, Source, check_dtype, count_write, fold_type, read
 from .._calls import Call
 from .._devices import is_on_device
 from .array import DeviceArray
@@ -232,5 +232,6 @@ class Results:
             return self._on_host.finish()
         if self._target is not None and self._target is not self.array:
             _gpu.copy(self.array, self._target)
+        count_write(self._given)
         return self._given
 
