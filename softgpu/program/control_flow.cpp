@@ -172,6 +172,11 @@ control_flow make_control_flow(const ptx::function& f) {
         place = block_at(place);
     }
     find_meeting_places(flow.blocks, ends);
+    std::vector<bool> is_indexed;
+    for (const basic_block& block : flow.blocks) {
+        is_indexed.push_back(block.first != block.last && f.instructions[block.last - 1].op == ptx::opcode::brx);
+    }
+    find_inner_meetings(flow, is_indexed);
     return flow;
 }
 

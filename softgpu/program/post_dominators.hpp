@@ -28,4 +28,9 @@ struct block_ends {
 // Fills in basic_block::immediate_post_dominator as program.hpp says.
 void find_meeting_places(std::vector<basic_block>& blocks, const std::vector<block_ends>& ends);
 
+// Behind that: branches within a loop whose lanes would meet behind it, as some of them may leave it, meet within it, except for those
+// that leave. Fills in basic_block::loop, ::meets_within, ::outer_meeting and control_flow::loop_parents, too. Indexed branches, by
+// block, stay as they are.
+void find_inner_meetings(control_flow& flow, const std::vector<bool>& is_indexed);
+
 } // namespace softgpu::program

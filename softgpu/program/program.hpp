@@ -13,6 +13,7 @@
 namespace softgpu::program {
 
 inline constexpr std::uint32_t no_block = 0xFFFFFFFFu;
+inline constexpr std::uint32_t no_loop = 0xFFFFFFFFu;
 
 // Instructions [first, last) of function::instructions. Control enters at the first and leaves after the last only:
 // bra, brx, ret, exit, trap (predicated or not) end a block; a call, a barrier or a shuffle does not. A block without
@@ -32,13 +33,28 @@ struct basic_block {
     // of a kernel. The places are nested: from each one leads to the next, to the end
     // at last, or round where a loop has no end.
     std::uint32_t immediate_post_dominator = no_block;
+    std::uint32_t loop = no_loop; // the innermost one that the block is in
+    // Of a branch: the lanes that stay in this loop meet within it, at immediate_post_dominator. Lanes that leave it do not come;
+    // all meet at outer_meeting, which may be no_block.
+    std::uint32_t meets_within = no_loop;
+    std::uint32_t outer_meeting = no_block;
 };
 
 struct control_flow {
     std::vector<basic_block> blocks; // in order of instructions; block 0 is the entry
     std::vector<std::uint32_t> block_of_instruction;
     std::vector<std::pair<std::string, std::uint32_t>> labels; // and their blocks, sorted by name
+    std::vector<std::uint32_t> loop_parents; // by loop: the next one around it, which has a higher number
 };
+
+// Whether `loop`, or no_loop, is the outer one or within it.
+[[nodiscard]] inline bool is_in_loop(const std::vector<std::uint32_t>& parents, std::uint32_t loop,
+                                     std::uint32_t outer) {
+    while (loop != no_loop && loop < outer) {
+        loop = parents[loop];
+    }
+    return loop == outer;
+}
 
 // Labels resolve to blocks here. Throws ptx::error for a branch to a label that is not there. A body that runs off its
 // end leaves there. Blocks that nothing reaches stay, without predecessors.

@@ -57,6 +57,47 @@ TEST_F(meeting, behind_a_loop_with_break_and_continue) {
     EXPECT_EQ(place_of("rest"), "head");
 }
 
+TEST_F(meeting, within_a_loop_that_others_leave) {
+    b.label("head").work().bra("rest", p).label("aside").work().bra("behind", p);
+    b.label("rest").work().bra("head", p).label("behind").work().ret();
+    EXPECT_EQ(place_of("head"), "rest");
+    EXPECT_EQ(place_of("aside"), "behind");
+    EXPECT_EQ(place_of("rest"), "behind");
+    const control_flow flow = make_control_flow(b.function());
+    const auto at = [&](const char* label) { return flow.blocks.at(block_of_label(flow, label)); };
+    EXPECT_NE(at("head").meets_within, no_loop);
+    EXPECT_EQ(at("head").meets_within, at("head").loop);
+    EXPECT_EQ(at("aside").meets_within, no_loop);
+    EXPECT_EQ(at("behind").loop, no_loop);
+}
+
+// Both sides go round or leave: those that go round meet where it begins.
+TEST_F(meeting, where_a_loop_begins_that_others_leave) {
+    b.label("head").work().label("if").bra("else", p).label("then").work().bra("behind", p).bra("head");
+    b.label("else").work().bra("head", p).label("behind").work().ret();
+    EXPECT_EQ(place_of("if"), "head");
+    EXPECT_EQ(place_of("then"), "behind");
+}
+
+// The inner loop's branch has one side that leaves it for the outer one, and the outer one is left as well.
+TEST_F(meeting, within_the_outer_of_two_loops) {
+    b.label("outer").work().label("inner").work().bra("next", p).label("aside").work().bra("behind", p);
+    b.label("latch").work().bra("inner", p).label("next").work().bra("outer", p).label("behind").work().ret();
+    EXPECT_EQ(place_of("inner"), "next");
+    EXPECT_EQ(place_of("latch"), "next");
+    EXPECT_EQ(place_of("aside"), "behind");
+    const control_flow flow = make_control_flow(b.function());
+    const std::uint32_t inner = flow.blocks.at(block_of_label(flow, "inner")).loop;
+    const std::uint32_t outer = flow.blocks.at(block_of_label(flow, "outer")).loop;
+    ASSERT_NE(inner, outer);
+    EXPECT_EQ(flow.loop_parents.at(inner), outer);
+    EXPECT_EQ(flow.loop_parents.at(outer), no_loop);
+    EXPECT_EQ(flow.blocks.at(block_of_label(flow, "inner")).meets_within, outer);
+    EXPECT_TRUE(is_in_loop(flow.loop_parents, inner, outer));
+    EXPECT_FALSE(is_in_loop(flow.loop_parents, outer, inner));
+    EXPECT_FALSE(is_in_loop(flow.loop_parents, no_loop, outer));
+}
+
 TEST_F(meeting, behind_a_switch) {
     b.branch_targets("list", {"a", "b", "c"}).label("switch").brx(b.reg(suffix::u32), "list");
     b.label("a").work().bra("join").label("b").work().label("c").work().label("join").work().ret();

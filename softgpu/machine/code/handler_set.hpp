@@ -33,6 +33,9 @@ struct handler_set {
     handler enter;         // start of a basic block: counts it (`more` is its number)
     handler enter_meeting; // the same where lanes may reconverge
     handler meet;          // lanes may reconverge, nothing is counted
+    // Start of a block behind a loop: the lanes do not come to meetings within it. Of the block `more` is the innermost loop, of the
+    // meetings `e`.
+    handler leave_loops;
     handler
         guard_begin; // lanes where e (not, if `more`) holds run up to guard_end; with none, skips `immediate` instructions
     handler guard_end;

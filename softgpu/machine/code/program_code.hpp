@@ -138,6 +138,7 @@ struct program_code {
     std::uint32_t clocks_begin = 0, clocks_end = 0; // registers that depend on a clock, in the frame
     std::uint32_t address_registers = 0;            // numbers given to those of loads and stores
     std::vector<std::uint32_t> block_instructions;  // PTX instructions of each basic block
+    std::vector<std::uint32_t> loop_parents;        // control_flow::loop_parents
     // Of code that is traced: machine instructions of each basic block, and the pieces of straight code.
     std::vector<observe::instruction_mix> block_mixes;
     std::vector<traced_piece> pieces;

@@ -42,6 +42,13 @@ const instruction* meet(const instruction* i, std::byte* frame, warp* w) {
     return w->meeting == i ? arrive(w) : go_on(i + 1, frame, w);
 }
 
+const instruction* leave_loops(const instruction* i, std::byte* frame, warp* w) {
+    if (w->join_index != 0) {
+        give_up_meetings(w, i);
+    }
+    return go_on(i + 1, frame, w);
+}
+
 const instruction* guard_begin(const instruction* i, std::byte* frame, warp* w) {
     lane_mask p = read_mask(w, i->e);
     p = (i->more != 0 ? ~p : p) & w->mask;
@@ -272,6 +279,7 @@ void fill_control(handler_set& s) {
     s.enter = enter;
     s.enter_meeting = enter_meeting;
     s.meet = meet;
+    s.leave_loops = leave_loops;
     s.guard_begin = guard_begin;
     s.guard_end = guard_end;
     s.skip = branch<false>;

@@ -50,6 +50,26 @@ TEST(Reconvergence, LoopsOfDifferentLengths) {
     }
 }
 
+// Odd lanes leave the loop, each in the round of its number, from within an if; the others and the rest of them meet in it.
+TEST(Reconvergence, LanesThatLeaveALoopDoNotKeepTheOthersApart) {
+    const threads_result r =
+        run_threads("mov.u32 %r4, 0; mov.u32 %r7, 0; mov.u32 %r6, %laneid;\n"
+                    "head: add.u32 %r4, %r4, 1; and.b32 %r5, %r6, 1; setp.eq.u32 %q0, %r5, 0; @%q0 bra rest;\n"
+                    "  setp.eq.u32 %q1, %r4, %r6; @%q1 bra done; add.u32 %r4, %r4, 0;\n"
+                    "rest: activemask.b32 %r7; setp.lt.u32 %q2, %r4, 8; @%q2 bra head;\n"
+                    "done: activemask.b32 %r8; st.global.v2.u32 [%rd0], {%r7, %r8};",
+                    {.block = {64}}, 2);
+    for (std::uint32_t t = 0; t < 64 && !on_hardware(); ++t) {
+        const std::uint32_t lane = t % 32;
+        std::uint32_t gone = 0; // in the lane's last round
+        for (std::uint32_t l = 1; l <= 8 && (lane % 2 == 0 || l < lane); l += 2) {
+            gone |= 1u << l;
+        }
+        EXPECT_EQ(r.words[2 * t], lane == 1 ? 0 : ~gone) << t;
+        EXPECT_EQ(r.words[2 * t + 1], 0xFFFFFFFFu) << t;
+    }
+}
+
 // In the text a register is read above the only instruction that writes it: a constant, as compilers place it in loops.
 TEST(Reconvergence, AConstantBelowItsReader) {
     const threads_result r = run_threads("mov.u32 %r3, 0; bra check;\nbody: add.u32 %r3, %r3, %r5;\n"

@@ -75,11 +75,26 @@ public:
 private:
     void find_meeting_blocks() {
         meets_.assign(flow_.blocks.size(), false);
+        meets_within_.assign(flow_.blocks.size(), program::no_loop);
         for (const program::basic_block& b : flow_.blocks) {
+            if (b.outer_meeting != program::no_block) {
+                meets_[b.outer_meeting] = true;
+            }
             if (b.successors.size() > 1 && b.immediate_post_dominator != program::no_block) {
                 meets_[b.immediate_post_dominator] = true;
+                std::uint32_t& within = meets_within_[b.immediate_post_dominator];
+                within = std::min(within, b.meets_within);
+                has_inner_meetings_ = has_inner_meetings_ || b.meets_within != program::no_loop;
             }
         }
+        code_.loop_parents = flow_.loop_parents;
+    }
+    // Whether control comes from a loop that the block is not in.
+    [[nodiscard]] bool leaves_loop(const program::basic_block& block) const {
+        return std::any_of(block.predecessors.begin(), block.predecessors.end(), [&](std::uint32_t from) {
+            const std::uint32_t loop = flow_.blocks[from].loop;
+            return loop != program::no_loop && !program::is_in_loop(flow_.loop_parents, block.loop, loop);
+        });
     }
 
     // A kernel's register that this instruction alone writes, in all lanes that get here. A value that is the same for the
@@ -99,11 +114,18 @@ private:
     void decode_block(std::uint32_t b) {
         const program::basic_block& block = flow_.blocks[b];
         fixups_.begin_block(b, code_.code.size());
+        if (has_inner_meetings_ && leaves_loop(block)) {
+            code_.emit(set_.leave_loops, block.first).more = block.loop;
+            fixups_.meet_at(b, code_.code.size());
+        }
         code_.block_instructions.push_back(block.last - block.first);
         if (context_.count) {
             code_.emit(meets_[b] ? set_.enter_meeting : set_.enter, block.first).more = b;
         } else if (meets_[b]) {
             code_.emit(set_.meet, block.first);
+        }
+        if (meets_[b]) {
+            code_.code.back().e = meets_within_[b]; // enter has no operands
         }
         if (trace_) {
             trace_->begin_block(b);
@@ -338,7 +360,7 @@ private:
             instruction& d = code_.emit(set_.branch, n);
             d.e = places_.offset[i.predicate->reg];
             d.more = i.predicate->negated ? 1 : 0;
-            fixups_.branch(at, target, flow_.blocks[b].immediate_post_dominator);
+            fixups_.branch(at, target, flow_.blocks[b].immediate_post_dominator, flow_.blocks[b].outer_meeting);
         } else {
             code_.emit(set_.jump, n);
             fixups_.jump(at, target);
@@ -423,6 +445,8 @@ private:
     std::optional<trace_emitter> trace_;
     std::optional<register_definitions> definitions_;
     std::vector<bool> meets_;
+    std::vector<std::uint32_t> meets_within_; // by block: lanes that meet there may leave this loop instead
+    bool has_inner_meetings_ = false;
     fixups fixups_;
     std::uint32_t at_ = 0;
 };

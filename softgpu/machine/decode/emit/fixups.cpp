@@ -7,11 +7,12 @@ namespace softgpu::machine {
 
 void fixups::jump(std::size_t at, std::uint32_t block) { branch(at, block, program::no_block); }
 
-void fixups::branch(std::size_t at, std::uint32_t block, std::uint32_t meeting) {
+void fixups::branch(std::size_t at, std::uint32_t block, std::uint32_t meeting, std::uint32_t outer) {
     fix& x = fixes_.emplace_back();
     x.at = at;
     x.block = block;
     x.meeting = meeting;
+    x.outer = outer;
 }
 
 void fixups::indexed_branch(std::size_t at, std::vector<std::uint32_t> blocks, std::uint32_t meeting) {
@@ -31,6 +32,9 @@ void fixups::skip(std::size_t at, std::size_t index) {
 void fixups::resolve(program_code& code) const {
     const instruction* const base = code.code.data();
     const auto header = [&](std::uint32_t b) { return b == program::no_block ? nullptr : base + first_of_block_[b]; };
+    const auto meeting = [&](std::uint32_t b) {
+        return b == program::no_block ? nullptr : base + meeting_of_block_[b];
+    };
     for (const fix& x : fixes_) {
         instruction& i = code.code[x.at];
         if (x.is_skip) {
@@ -42,10 +46,11 @@ void fixups::resolve(program_code& code) const {
                 list.push_back(header(b));
             }
             i.targets = list.data();
-            i.target = header(x.meeting);
+            i.target = meeting(x.meeting);
         } else {
             i.target = header(x.block);
-            i.meeting = header(x.meeting);
+            i.meeting = meeting(x.meeting);
+            i.immediate = x.outer == program::no_block ? 0 : meeting(x.outer) - &i;
         }
     }
 }

@@ -9,6 +9,7 @@
 #include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/profile.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/program/program.hpp"
 
 namespace softgpu::machine {
 
@@ -148,6 +149,24 @@ std::uint64_t rest_of_block(const warp* w, const instruction* at) {
     return length - (at->source - first->source);
 }
 
+// Whether the running split comes to a meeting there, now or behind others in its function.
+bool is_to_meet_at(const warp* w, const instruction* at) {
+    for (std::uint32_t j = w->join_index; j != 0 && w->joins[j].frame == w->frame; j = w->joins[j].parent) {
+        if (w->joins[j].pc == at) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the running split's meeting is within a loop that a block is behind, which begins at `at`.
+bool gives_up_meeting(const warp* w, const instruction* at) {
+    const join& here = w->joins[w->join_index];
+    return w->join_index != 0 && at->run == chosen_handlers().leave_loops && here.frame == w->frame &&
+           here.pc->e != program::no_loop &&
+           !program::is_in_loop(frame_of(w->frame)->code->loop_parents, at->more, here.pc->e);
+}
+
 // Of the worker, not of a barrier interval: a sum that may pass below zero for a while.
 std::uint64_t& warp_instructions(const warp* w) { return w->host->counts[0].warp_instructions; }
 
@@ -203,8 +222,23 @@ const instruction* next_split(warp* w) {
 const instruction* diverge(warp* w, const instruction* i, lane_mask taken) {
     const lane_mask rest = w->mask & ~taken;
     const instruction* const after = i + 1;
-    if (i->meeting == nullptr) {
-        // These lanes meet nowhere: two splits under the same join.
+    // Lanes that leave a loop do not come to the meeting within it: they need no other one. If all leave, they meet behind it.
+    const bool taken_leave = gives_up_meeting(w, i->target);
+    const bool rest_leave = gives_up_meeting(w, after);
+    if (taken_leave != rest_leave) {
+        park(w,
+             {taken_leave ? i->target : after, taken_leave ? taken : rest, w->join_index, w->frame, waiting::no, 0, 0});
+        w->mask = taken_leave ? rest : taken;
+        return taken_leave ? after : i->target;
+    }
+    if (taken_leave) {
+        give_up_meetings(w, i->target);
+    }
+    if (i->immediate != 0 && !is_to_meet_at(w, i + i->immediate)) {
+        join_at(w, i + i->immediate);
+    }
+    if (i->meeting == nullptr || (i->meeting != w->meeting && is_to_meet_at(w, i->meeting))) {
+        // These lanes meet nowhere, or behind a loop that they are in: two splits under the same join.
         park(w, {i->target, taken, w->join_index, w->frame, waiting::no, 0, 0});
         w->mask = rest;
         return after;
@@ -235,6 +269,17 @@ std::uint32_t join_at(warp* w, const instruction* meeting) {
     w->join_index = fresh;
     w->meeting = meeting;
     return fresh;
+}
+
+void give_up_meetings(warp* w, const instruction* at) {
+    while (gives_up_meeting(w, at)) {
+        const std::uint32_t j = w->join_index;
+        join& here = w->joins[j];
+        here.expected &= ~w->mask;
+        w->join_index = here.parent;
+        w->meeting = w->joins[here.parent].pc;
+        complete(w, j);
+    }
 }
 
 void part(warp* w, const instruction* at, lane_mask others) {

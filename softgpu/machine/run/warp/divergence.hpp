@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Divergence. A branch whose lanes go two ways makes two splits and a join at the branch's immediate post-dominator. Splits
+// Divergence. A branch whose lanes go two ways makes two splits and a join at the branch's meeting place (program.hpp). Splits
 // run one at a time, the newest first. A split that arrives at the join waits for the rest. When the budget of backward
 // branches runs out, the next split, warp or block gets its turn, and joins release the lanes that wait: lanes that spin
 // on a lane of their own warp then see it make progress.
@@ -13,6 +13,8 @@ namespace softgpu::machine {
 const instruction* diverge(warp* w, const instruction* i, lane_mask taken);
 // The running split's join at `meeting`, in its own function: the one that it has, or a new one.
 std::uint32_t join_at(warp* w, const instruction* meeting);
+// The running split comes to a block behind loops, at its handler_set::leave_loops, and not to meetings within them any more.
+void give_up_meetings(warp* w, const instruction* at);
 // Lanes `others` leave the running split for a split of their own, under the same join, which goes on at `at`.
 void part(warp* w, const instruction* at, lane_mask others);
 // The warp continues with the registers of another call. The handler must return nullptr.
