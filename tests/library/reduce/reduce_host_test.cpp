@@ -182,7 +182,8 @@ void check_error_of_sums() {
             const std::vector<T> data(n, static_cast<T>(value));
             const long double exact = static_cast<long double>(data[0]) * n;
             const T got = reduce(host{2}, data);
-            EXPECT_LE(std::abs(static_cast<long double>(got) - exact) / exact * 2 / std::numeric_limits<T>::epsilon(), 10)
+            EXPECT_LE(std::abs(static_cast<long double>(got) - exact) / exact * 2 / std::numeric_limits<T>::epsilon(),
+                      10)
                 << n << " of " << value;
             EXPECT_EQ(reduce(host{1}, data), got);
         }

@@ -118,7 +118,8 @@ TYPED_TEST(rounded_scan, never_decreases_along_an_axis) {
                                  strided_view<TypeParam>(out.data(), {first, second}));
             for (std::uint64_t r = 0; r < others; ++r) {
                 for (std::uint64_t k = 1; k < length; ++k) {
-                    ASSERT_GE(out[r * apart + k * step], out[r * apart + (k - 1) * step]) << rows << " " << r << " " << k;
+                    ASSERT_GE(out[r * apart + k * step], out[r * apart + (k - 1) * step])
+                        << rows << " " << r << " " << k;
                 }
             }
         }

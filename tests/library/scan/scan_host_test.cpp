@@ -191,8 +191,10 @@ TYPED_TEST(ScanOnHost, TwoAndFourRunsSideBySideHaveTheSameBits) {
     };
     const auto scan = [&](auto inclusive) {
         auto behind_two = before, behind_four = before;
-        detail::scan_two_runs<detail::added, inclusive, runs, length>(x.data(), behind_two.data(), two.data(), next, none);
-        detail::scan_four_runs<detail::added, inclusive, runs, length>(x.data(), behind_four.data(), four.data(), next, none);
+        detail::scan_two_runs<detail::added, inclusive, runs, length>(x.data(), behind_two.data(), two.data(), next,
+                                                                      none);
+        detail::scan_four_runs<detail::added, inclusive, runs, length>(x.data(), behind_four.data(), four.data(), next,
+                                                                       none);
         EXPECT_TRUE(tests::same_bits(behind_two, behind_four));
     };
     scan(std::true_type{});

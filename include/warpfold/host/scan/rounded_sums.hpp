@@ -64,7 +64,8 @@ void scan_runs_of_sums(const Scan& scan, std::uint64_t begin, std::uint64_t end,
 
 // The results of `count` elements; before_run[r] is the prefix of run r in its chunk.
 template <class A, class U>
-[[gnu::always_inline]] inline void add_before(A before, const A* before_run, const A* local, std::uint64_t count, U* to) {
+[[gnu::always_inline]] inline void add_before(A before, const A* before_run, const A* local, std::uint64_t count,
+                                              U* to) {
     std::uint64_t k = 0;
     for (; k + scan_run <= count; k += scan_run, ++before_run) {
         const A run = *before_run;

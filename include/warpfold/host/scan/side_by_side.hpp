@@ -224,8 +224,8 @@ inline void scan_side_by_side(const Lane* from, Lane* before, Lane* to, const ch
 }
 
 template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
-__attribute__((target("avx2"), flatten)) void scan_two_runs(const Lane* from, Lane* before, Lane* to,
-                                                            const char* next, Lane identity) {
+__attribute__((target("avx2"), flatten)) void scan_two_runs(const Lane* from, Lane* before, Lane* to, const char* next,
+                                                            Lane identity) {
     scan_side_by_side<two_runs<Lane>, Join, Inclusive, Runs, Length>(from, before, to, next, identity);
 }
 template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>

@@ -99,9 +99,9 @@ struct run_sums {
     static void scan(const A* from, A* before, A* to, const A* next) {
 #if defined(WARPFOLD_AVX2)
         if (has_avx2()) {
-            scan_wide<added, Inclusive, Runs, Length>(
-                reinterpret_cast<const lane*>(from), reinterpret_cast<lane*>(before), reinterpret_cast<lane*>(to),
-                reinterpret_cast<const lane*>(next), nothing_to_add<lane>);
+            scan_wide<added, Inclusive, Runs, Length>(reinterpret_cast<const lane*>(from),
+                                                      reinterpret_cast<lane*>(before), reinterpret_cast<lane*>(to),
+                                                      reinterpret_cast<const lane*>(next), nothing_to_add<lane>);
             return;
         }
 #endif
