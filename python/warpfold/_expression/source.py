@@ -204,6 +204,36 @@ def kernel(value: Value, operands: tuple[Elements, ...], op: str | None, result:
 {HELPERS}{GPU_HALF if "half(" in work else ""}{_join(op, result, "__device__ ")}{work}"""
 
 
+def _folded_in_lanes(op: str, result: np.dtype[Any]) -> str:
+    """Statements that fold [begin, end). Sums that round are added in blocks, blocks in groups, as include/warpfold/host/core/lanes.hpp
+    adds them: errors do not grow with the number of elements."""
+    lanes, rows, blocks = 16, 32, 8
+    none = _none(op, result)
+    over = f"for (int lane = 0; lane < {lanes}; ++lane)"
+    whole = join = ""
+    if op == "sum" and result.kind == "f":
+        whole = f"""wf_total group[{lanes}], total[{lanes}];
+    {over} group[lane] = total[lane] = {none};
+    for (unsigned block = 1; end - begin > {lanes * rows}; ++block) {{
+        {over} lanes[lane] = {none};
+        for (int row = 0; row < {rows}; ++row, begin += {lanes})
+            {over} lanes[lane] = lanes[lane] + value_at(begin + lane);
+        {over} group[lane] = group[lane] + lanes[lane];
+        if (block % {blocks} == 0)
+            {over} {{ total[lane] = total[lane] + group[lane]; group[lane] = {none}; }}
+    }}
+    """
+        join = f"{over} lanes[lane] = total[lane] + (group[lane] + lanes[lane]);\n    "
+    return f"""wf_total lanes[{lanes}];
+    {whole}{over} lanes[lane] = {none};
+    for (; begin + {lanes} <= end; begin += {lanes})
+        {over} lanes[lane] = wf_join(lanes[lane], value_at(begin + lane));
+    for (int lane = 0; begin < end; ++lane, ++begin) lanes[lane] = wf_join(lanes[lane], value_at(begin));
+    {join}for (int half = {lanes // 2}; half != 0; half /= 2)
+        for (int lane = 0; lane < half; ++lane) lanes[lane] = wf_join(lanes[lane], lanes[lane + half]);
+    out[part] = lanes[0];"""
+
+
 @functools.cache
 def function(value: Value, operands: tuple[Elements, ...], op: str | None, result: np.dtype[Any]) -> str:
     """`run(begin, end, arrays, out)`: elements of `out`, or, with an operation, a result of each part of PART elements."""
@@ -220,16 +250,7 @@ def function(value: Value, operands: tuple[Elements, ...], op: str | None, resul
         work = f"""{value_at}#pragma GCC ivdep
     for (unsigned long long k = begin; k < end; ++k) out[k] = value_at(k);"""
     else:
-        lanes = 16
-        work = f"""{value_at}const unsigned long long part = begin / {PART};
-    wf_total lanes[{lanes}];
-    for (int lane = 0; lane < {lanes}; ++lane) lanes[lane] = {_none(op, result)};
-    for (; begin + {lanes} <= end; begin += {lanes})
-        for (int lane = 0; lane < {lanes}; ++lane) lanes[lane] = wf_join(lanes[lane], value_at(begin + lane));
-    for (int lane = 0; begin < end; ++lane, ++begin) lanes[lane] = wf_join(lanes[lane], value_at(begin));
-    for (int half = {lanes // 2}; half != 0; half /= 2)
-        for (int lane = 0; lane < half; ++lane) lanes[lane] = wf_join(lanes[lane], lanes[lane + half]);
-    out[part] = lanes[0];"""
+        work = f"{value_at}const unsigned long long part = begin / {PART};\n    {_folded_in_lanes(op, result)}"
     return f"""#include <cmath>
 using namespace std;
 #define WF_INLINE inline

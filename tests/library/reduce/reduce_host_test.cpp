@@ -174,6 +174,26 @@ TEST(ReduceHost, NothingToChooseFrom) {
               12);
 }
 
+// Errors of sums of one number do not average out.
+template <class T>
+void check_error_of_sums() {
+    for (const double value : {0.1, 0.3, 0.7, 1.1}) {
+        for (const std::uint64_t n : {1000u, 65536u, 100003u, 1000000u, 10000019u}) {
+            const std::vector<T> data(n, static_cast<T>(value));
+            const long double exact = static_cast<long double>(data[0]) * n;
+            const T got = reduce(host{2}, data);
+            EXPECT_LE(std::abs(static_cast<long double>(got) - exact) / exact * 2 / std::numeric_limits<T>::epsilon(),
+                      10)
+                << n << " of " << value;
+            EXPECT_EQ(reduce(host{1}, data), got);
+        }
+    }
+}
+TEST(ReduceHost, ErrorsOfSumsStaySmall) {
+    check_error_of_sums<float>();
+    check_error_of_sums<double>();
+}
+
 TEST(ReduceHost, WhatAnOperationThrowsArrives) {
     const std::vector<int> data(1 << 20, 1);
     const auto throws = [](int a, int b) {

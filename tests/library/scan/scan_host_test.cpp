@@ -189,59 +189,53 @@ TYPED_TEST(ScanOnHost, TwoAndFourRunsSideBySideHaveTheSameBits) {
             EXPECT_EQ(two[r * length], inclusive ? static_cast<lane>(before[r] + x[r * length]) : before[r]);
         }
     };
-    detail::scan_two_runs<detail::added, true, runs, length>(x.data(), before.data(), two.data(), next, none);
-    detail::scan_four_runs<detail::added, true, runs, length>(x.data(), before.data(), four.data(), next, none);
+    const auto scan = [&](auto inclusive) {
+        auto behind_two = before, behind_four = before;
+        detail::scan_two_runs<detail::added, inclusive, runs, length>(x.data(), behind_two.data(), two.data(), next,
+                                                                      none);
+        detail::scan_four_runs<detail::added, inclusive, runs, length>(x.data(), behind_four.data(), four.data(), next,
+                                                                       none);
+        EXPECT_TRUE(tests::same_bits(behind_two, behind_four));
+    };
+    scan(std::true_type{});
     check(true);
-    detail::scan_two_runs<detail::added, false, runs, length>(x.data(), before.data(), two.data(), next, none);
-    detail::scan_four_runs<detail::added, false, runs, length>(x.data(), before.data(), four.data(), next, none);
+    scan(std::false_type{});
     check(false);
 }
 #endif
 
-// What documentation says of the order: a block of 16 bytes is scanned in doubling steps, and what stands before it is
-// added; a run is folded in lanes of 32 bytes, and these by halves. In all vectors, wide or not, and without.
+// What documentation says of the order: a block of 16 bytes is scanned by pairs and halves, then what stands before it in
+// the run is added, before that in the chunk, and before the chunk. In all vectors, wide or not, and without.
 template <class T>
 std::vector<T> sums_as_documented(const std::vector<T>& x, bool inclusive, T initial) {
-    constexpr std::uint64_t width = 16 / sizeof(T), run = detail::scan_run, chunk = detail::scan_chunk<T>;
+    constexpr std::uint64_t width = 16 / sizeof(T), run = detail::scan_run, chunk = detail::sums_chunk<T>;
     constexpr std::uint64_t block = run * detail::scan_runs<T>;
     std::vector<T> out(x.size());
     T ahead = initial; // of the chunk
     for (std::uint64_t begin = 0; begin < x.size(); begin += chunk) {
         const std::uint64_t end = std::min<std::uint64_t>(x.size(), begin + chunk);
         const std::uint64_t whole = begin + (end - begin) / block * block;
-        for (std::uint64_t r = begin; r < whole; r += run) {
-            T before = ahead;
-            for (std::uint64_t v = r; v < r + run; v += width) {
+        T of_run = T(-0.0);
+        for (std::uint64_t r = begin; r < end; r += run) {
+            const std::uint64_t step = r < whole ? width : 1;
+            T before = T(-0.0);
+            for (std::uint64_t v = r; v < std::min(r + run, end); v += step) {
                 std::vector<T> in_block(x.begin() + static_cast<std::ptrdiff_t>(v),
-                                        x.begin() + static_cast<std::ptrdiff_t>(v + width));
-                for (std::uint64_t by = 1; by < width; by *= 2) {
-                    for (std::uint64_t k = width; k-- > by;) {
-                        in_block[k] += in_block[k - by];
+                                        x.begin() + static_cast<std::ptrdiff_t>(v + step));
+                for (std::uint64_t by = 1; by < step; by *= 2) {
+                    for (std::uint64_t k = 0; k < step; ++k) {
+                        in_block[k] += k / by % 2 != 0 ? in_block[k / by * by - 1] : T(-0.0);
                     }
                 }
-                for (std::uint64_t k = 0; k < width; ++k) {
-                    out[v + k] = inclusive ? before + in_block[k] : (k == 0 ? before : before + in_block[k - 1]);
+                for (std::uint64_t k = 0; k < step; ++k) {
+                    const T local = inclusive ? before + in_block[k] : (k == 0 ? before : before + in_block[k - 1]);
+                    out[v + k] = ahead + (of_run + local);
                 }
                 before += in_block.back();
             }
-            std::vector<T> lanes(2 * width, T(-0.0));
-            for (std::uint64_t k = 0; k < run; ++k) {
-                lanes[k % (2 * width)] += x[r + k];
-            }
-            for (std::uint64_t half = width; half != 0; half /= 2) {
-                for (std::uint64_t k = 0; k < half; ++k) {
-                    lanes[k] += lanes[k + half];
-                }
-            }
-            ahead += lanes[0];
+            of_run += before;
         }
-        T rest = T(-0.0), sum = ahead;
-        for (std::uint64_t v = whole; v < end; ++v) {
-            rest += x[v];
-            out[v] = inclusive ? sum + x[v] : sum;
-            sum += x[v];
-        }
-        ahead = whole == end ? ahead : ahead + rest;
+        ahead += of_run;
     }
     return out;
 }
@@ -249,8 +243,8 @@ template <class T>
 void scans_in_documented_order() {
     std::mt19937 random(1);
     std::uniform_real_distribution<T> any(-1, 1);
-    for (const std::uint64_t n : {std::uint64_t{511}, std::uint64_t{512}, detail::scan_chunk<T> - 1,
-                                  detail::scan_chunk<T>, 3 * detail::scan_chunk<T> + 777, std::uint64_t{2000003}}) {
+    for (const std::uint64_t n : {std::uint64_t{511}, std::uint64_t{512}, detail::sums_chunk<T> - 1,
+                                  detail::sums_chunk<T>, 3 * detail::sums_chunk<T> + 777, std::uint64_t{2000003}}) {
         std::vector<T> x(n), got(n + 1);
         std::generate(x.begin(), x.end(), [&] { return any(random); });
         x[n - n / 7] = std::numeric_limits<T>::infinity();

@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/axes/axis_scan.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/along_axis/along_axis.hpp"
+#include "warpfold/host/core/pairwise.hpp"
 #include "warpfold/host/core/target.hpp"
+#include "warpfold/host/scan/vectors.hpp"
 
 namespace warpfold::detail {
 
@@ -42,7 +45,8 @@ private:
         const std::uint64_t together = std::max<std::uint64_t>(1, axis_piece / (width * length));
 
         // Calls step(element, its place in the output, total of its column) along piece p of a group.
-        const auto walk = [&](std::uint64_t group, std::uint64_t p, A* totals, const auto& step) {
+        const auto walk = [&](std::uint64_t group, std::uint64_t p, auto* totals, const auto& step) {
+            using total_type = std::remove_pointer_t<decltype(totals)>;
             const std::uint64_t column = group % inner_groups * axis_columns;
             const auto begin = plan.kept.of(group / inner_groups * inner.extent + column);
             const auto columns = static_cast<std::int64_t>(std::min(axis_columns, inner.extent - column));
@@ -51,14 +55,14 @@ private:
             R* to = out + begin.role + place * axis.role;
             const std::uint64_t count = std::min(length - p * piece, piece);
             if (columns == 1) { // the total stays in a register
-                A one = totals[0];
+                total_type one = totals[0];
                 for (std::uint64_t k = 0; k < count; ++k, from += axis.in, to += axis.role) {
                     step(*from, to, one);
                 }
                 totals[0] = one;
                 return;
             }
-            A total[axis_columns]; // not beside another thread's
+            total_type total[axis_columns]; // not beside another thread's
             std::copy_n(totals, columns, total);
             for (std::uint64_t k = 0; k < count; ++k, from += axis.in, to += axis.role) {
                 for (std::int64_t c = 0; c < columns; ++c) {
@@ -68,6 +72,21 @@ private:
             std::copy_n(total, columns, totals);
         };
         const auto scan_piece = [&](std::uint64_t group, std::uint64_t p, A* totals) {
+            if constexpr (rounded_sum_v<Op, A>) { // see host/scan/rounded_sums.hpp
+                struct running {
+                    A before, local;
+                };
+                running sums[axis_columns];
+                for (std::uint64_t c = 0; c < width; ++c) {
+                    sums[c] = {totals[c], nothing_to_add<A>};
+                }
+                walk(group, p, sums, [&](const T& x, R* to, running& sum) {
+                    const A next = sum.local + map(x);
+                    *to = result(sum.before + (Inclusive ? next : sum.local));
+                    sum.local = next;
+                });
+                return;
+            }
             walk(group, p, totals, [&](const T& x, R* to, A& total) {
                 const A next = op(total, map(x));
                 *to = result(Inclusive ? next : total);

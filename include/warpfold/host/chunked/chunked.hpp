@@ -134,12 +134,12 @@ struct chunked_engine<host> {
         using A = typename Fold::folded;
         using Op = std::remove_cvref_t<decltype(fold.op)>;
         if constexpr (Fold::continues) {
-            A total = Op::template identity<A>();
+            joined_parts<A, Op> joined(fold.op);
             n = for_chunks(source, plan_in_place(source, options), options, false,
                            [&](const auto& in, std::uint64_t count, std::uint64_t first) {
-                               total = fold_on_host<A>(on, in, count, fold.template map_at<T>(first), fold.op, total);
+                               fold_on_host<A>(on, in, count, fold.template map_at<T>(first), fold.op, joined);
                            });
-            return fold.last(total);
+            return fold.last(joined.total());
         } else {
             typename Fold::value total{};
             bool fresh = true;

@@ -2,12 +2,14 @@
 // Reductions in independent lanes, which compilers vectorise.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include "warpfold/detail/fold.hpp"
+#include "warpfold/host/core/pairwise.hpp"
 
 namespace warpfold::detail {
 
@@ -56,10 +58,10 @@ template <class In>
     }
 }
 
+// Folds element begin + k into lane k modulo the number of lanes.
 template <class A, class In, class Map, class Op>
-[[gnu::always_inline]] inline A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map,
-                                              const Op& op) {
-    A lane[host_lanes];
+[[gnu::always_inline]] inline void fold_into_lanes(A (&lane)[host_lanes], const In& in, std::uint64_t begin,
+                                                   std::uint64_t end, const Map& map, const Op& op) {
     for (A& one : lane) {
         one = Op::template identity<A>();
     }
@@ -71,9 +73,46 @@ template <class A, class In, class Map, class Op>
             lane[j] = op(lane[j], static_cast<A>(detail::mapped(map, in[k + j], k + j)));
         }
     }
-    for (; k < end; ++k) {
-        lane[k % host_lanes] = op(lane[k % host_lanes], static_cast<A>(detail::mapped(map, in[k], k)));
+    for (std::uint64_t j = 0; k < end; ++k, ++j) {
+        lane[j] = op(lane[j], static_cast<A>(detail::mapped(map, in[k], k)));
     }
+}
+
+// Of sums that round: rows of a block, and blocks of a group. Rows of a block are added in order, then blocks of a group, then
+// groups, so that errors do not grow with the number of rows.
+inline constexpr std::uint64_t lane_rows = 32, lane_blocks = 8;
+
+template <class A>
+[[gnu::always_inline]] inline void add_lanes(A (&to)[host_lanes], const A (&lane)[host_lanes]) {
+    WARPFOLD_OVER_LANES
+    for (std::uint64_t j = 0; j < host_lanes; ++j) {
+        to[j] = to[j] + lane[j];
+    }
+}
+
+template <class A, class In, class Map, class Op>
+[[gnu::always_inline]] inline A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map,
+                                              const Op& op) {
+    A lane[host_lanes];
+    constexpr std::uint64_t elements = lane_rows * host_lanes;
+    if constexpr (rounded_sum_v<Op, A>) {
+        if (end - begin > elements) {
+            A group[host_lanes] = {}, total[host_lanes] = {};
+            for (std::uint64_t block = 1; end - begin > elements; begin += elements, ++block) {
+                fold_into_lanes(lane, in, begin, begin + elements, map, op);
+                add_lanes(group, lane);
+                if (block % lane_blocks == 0) {
+                    add_lanes(total, group);
+                    std::fill_n(group, host_lanes, A{});
+                }
+            }
+            fold_into_lanes(lane, in, begin, end, map, op);
+            add_lanes(group, lane);
+            add_lanes(total, group);
+            return reduce_lanes(total, op);
+        }
+    }
+    fold_into_lanes(lane, in, begin, end, map, op);
     return reduce_lanes(lane, op);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reduction on the host. The input is divided into chunks of a fixed size, each folded by one thread in a fixed order;
-// the values are folded in the order of the chunks. So the result does not depend on the number of threads.
+// the values are folded in the order of the chunks, floating-point sums in pairs (pairwise.hpp). So the result does not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/lanes.hpp"
+#include "warpfold/host/core/pairwise.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/core/vectors.hpp"
 #include "warpfold/host/reduce/extremes.hpp"
@@ -44,10 +45,10 @@ A fold_chunk(const In& in, std::uint64_t begin, std::uint64_t end, const Map& ma
     }
 }
 
-// `total`: the value of earlier elements.
+// `joined`: the values of earlier chunks.
 template <class A, class In, class Map, class Op>
 A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op,
-               A total = Op::template identity<A>()) {
+               joined_parts<A, Op>& joined) {
     const std::uint64_t chunks = (n + host_chunk - 1) / host_chunk;
     const std::unique_ptr<A[]> partial(new A[chunks]);
     const auto end_of = [n](std::uint64_t begin) { return std::min(n, begin + host_chunk); };
@@ -57,12 +58,18 @@ A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, co
     };
     parallel_for(on.threads, chunks, fold, pieces_together);
     for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
-        total = op(total, partial[chunk]);
+        joined.add(partial[chunk]);
     }
+    A total = joined.total();
     if constexpr (chooses_number_v<Op, A>) {
         total.index = place_of<Op::smallest>(total.key, in, total.index, end_of(total.index));
     }
     return total;
+}
+template <class A, class In, class Map, class Op>
+A fold_on_host(const host& on, const In& in, std::uint64_t n, const Map& map, const Op& op) {
+    joined_parts<A, Op> joined(op);
+    return fold_on_host<A>(on, in, n, map, op, joined);
 }
 
 template <>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <thread>
@@ -20,16 +19,13 @@
 #include "warpfold/host/core/chunk_chain.hpp"
 #include "warpfold/host/core/lanes.hpp"
 #include "warpfold/host/core/non_temporal_store.hpp"
+#include "warpfold/host/core/pairwise.hpp"
 #include "warpfold/host/core/target.hpp"
+#include "warpfold/host/scan/rounded_sums.hpp"
+#include "warpfold/host/scan/shape.hpp"
 #include "warpfold/host/scan/vectors.hpp"
 
 namespace warpfold::detail {
-
-inline constexpr std::uint64_t scan_run = 64; // elements folded one after another
-template <class A>
-inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // runs folded side by side
-template <class A>
-inline constexpr std::uint64_t scan_chunk = std::clamp<std::uint64_t>(std::bit_floor(65536 / sizeof(A)), 4096, 32768);
 
 // One scan, as a chunk sees it.
 template <class In, class Out, class Map, class Op, class How>
@@ -54,6 +50,7 @@ struct host_scan {
                                   std::is_same_v<Out, A*> && std::is_arithmetic_v<A> && !std::is_same_v<A, bool> &&
                                   16 % sizeof(A) == 0 && sizeof(A) <= 8;
     static constexpr bool vectors = plain && std::is_same_v<Op, sum>;
+    static constexpr bool rounds = rounded_sum_v<Op, A>; // rounded_sums.hpp
     static constexpr bool extremes = plain && (std::is_same_v<Op, minimum> || std::is_same_v<Op, maximum>);
 
     [[nodiscard]] std::uint64_t place(std::uint64_t v) const { return How::reverse ? n - 1 - v : v; }
@@ -106,8 +103,8 @@ struct host_scan {
         }
     }
 
-    // The results of a block; before[r] is the prefix of run r.
-    void write_block(std::uint64_t v, const A* before) const {
+    // The results of a block; before[r] is the prefix of run r, and changes.
+    void write_block(std::uint64_t v, A* before) const {
         U results[block];
         if constexpr (vectors) {
             if (non_temporal) { // in one piece, so that whole lines are combined
@@ -146,6 +143,10 @@ struct host_scan {
     // `there`, and of `end` on exit.
     template <bool Write, class Heads>
     void in_order(std::uint64_t begin, std::uint64_t end, A& sum, bool there, const Heads& heads) const {
+        if constexpr (rounds) {
+            sums_in_order<Write>(*this, begin, end, sum, there, heads);
+            return;
+        }
         U results[block];
         for (std::uint64_t v = begin; v < end;) {
             const std::uint64_t first = v, stop = std::min(end, v + block);
@@ -307,7 +308,8 @@ struct scan_engine<host> {
     static void run(const host& on, const In& in, std::uint64_t n, const Out& out, const Map& map, const Op& op,
                     const How& how, const char* /*call*/) {
         using Scan = host_scan<In, Out, Map, Op, How>;
-        constexpr std::uint64_t each = scan_chunk<typename Scan::A>;
+        using A = typename Scan::A;
+        constexpr std::uint64_t each = Scan::rounds && !How::segmented ? sums_chunk<A> : scan_chunk<A>;
         bool elsewhere = true;
         if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
             elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);
@@ -327,6 +329,8 @@ struct scan_engine<host> {
             try {
                 if constexpr (How::segmented) {
                     scan_chunk_segmented(scan, chunk, chain);
+                } else if constexpr (Scan::rounds) {
+                    scan_chunk_of_sums(scan, chunk, chain);
                 } else {
                     scan_chunk_plain(scan, chunk, chain);
                 }

@@ -63,6 +63,13 @@ struct two_runs {
         to = reinterpret_cast<vector>(_mm256_alignr_epi8(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(none),
                                                          static_cast<int>(16 - By * sizeof(Lane))));
     }
+    // Of parts of four floats, [a, b, c, d] as [none, a, none, c] or, of Halves, as [none, none, b, b].
+    template <bool Halves>
+    WARPFOLD_AVX2_PART static void spread(vector& to, const vector& x, const vector& none) {
+        const auto from = reinterpret_cast<__m256>(x), other = reinterpret_cast<__m256>(none);
+        to = reinterpret_cast<vector>(Halves ? _mm256_blend_ps(other, _mm256_permute_ps(from, 0x55), 0xcc)
+                                             : _mm256_blend_ps(other, _mm256_moveldup_ps(from), 0xaa));
+    }
     // The last element of each part in all its places.
     WARPFOLD_AVX2_PART static void last(vector& to, const vector& x) {
         const auto bits = reinterpret_cast<__m256i>(x);
@@ -109,6 +116,12 @@ struct four_runs {
         to = reinterpret_cast<vector>(_mm512_alignr_epi8(reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(none),
                                                          static_cast<int>(16 - By * sizeof(Lane))));
     }
+    template <bool Halves>
+    WARPFOLD_AVX512_PART static void spread(vector& to, const vector& x, const vector& none) {
+        const auto from = reinterpret_cast<__m512>(x), other = reinterpret_cast<__m512>(none);
+        to = reinterpret_cast<vector>(Halves ? _mm512_mask_permute_ps(other, 0xcccc, from, 0x55)
+                                             : _mm512_mask_moveldup_ps(other, 0xaaaa, from));
+    }
     WARPFOLD_AVX512_PART static void last(vector& to, const vector& x) {
         const auto bits = reinterpret_cast<__m512i>(x);
         if constexpr (sizeof(Lane) == 8) {
@@ -138,10 +151,39 @@ private:
 
 #undef WARPFOLD_CHOOSES
 
-// Scans `Runs` consecutive runs of Length numbers, each with prefix before[r]. Elements from `next` on are prefetched.
+// The numbers of 16 bytes are scanned in doubling steps. Floats add [-, a, -, c], and then [-, -, a + b, a + b]: with these
+// steps results of positive numbers never decrease (rounded_sums.hpp).
+template <class Side, class Join, class Lane>
+[[gnu::always_inline]] inline void scan_parts(typename Side::vector& block, const typename Side::vector& none) {
+    constexpr std::size_t width = 16 / sizeof(Lane);
+    typename Side::vector other;
+    if constexpr (std::is_same_v<Lane, float>) {
+        Side::template spread<false>(other, block, none);
+        Side::join(Join{}, block, other);
+        Side::template spread<true>(other, block, none);
+        Side::join(Join{}, block, other);
+        return;
+    }
+    Side::template behind<1>(other, block, none);
+    Side::join(Join{}, block, other);
+    if constexpr (width >= 4) {
+        Side::template behind<2>(other, block, none);
+        Side::join(Join{}, block, other);
+    }
+    if constexpr (width >= 8) {
+        Side::template behind<4>(other, block, none);
+        Side::join(Join{}, block, other);
+    }
+    if constexpr (width >= 16) {
+        Side::template behind<8>(other, block, none);
+        Side::join(Join{}, block, other);
+    }
+}
+
+// Scans `Runs` consecutive runs of Length numbers, each with prefix before[r], which becomes that behind the run. Elements from `next` on are prefetched.
 // Its caller is compiled for the vectors of `Side`, and takes this and its calls in.
 template <class Side, class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
-inline void scan_side_by_side(const Lane* from, const Lane* before, Lane* to, const char* next, Lane identity) {
+inline void scan_side_by_side(const Lane* from, Lane* before, Lane* to, const char* next, Lane identity) {
     constexpr std::size_t width = 16 / sizeof(Lane), side = Side::runs;
     using vector = typename Side::vector;
     vector none, sums[Runs / side];
@@ -154,7 +196,7 @@ inline void scan_side_by_side(const Lane* from, const Lane* before, Lane* to, co
         }
     }
     for (std::size_t j = 0; j < Length; j += side * width) {
-        for (std::size_t line = 0; line < Runs * side / 4; ++line) {
+        for (std::size_t line = 0; next != nullptr && line < Runs * side / 4; ++line) {
             __builtin_prefetch(next + j * Runs * sizeof(Lane) + line * 64);
         }
         for (std::size_t g = 0; g < Runs / side; ++g) {
@@ -162,20 +204,7 @@ inline void scan_side_by_side(const Lane* from, const Lane* before, Lane* to, co
             vector part[side], other;
             Side::load(from + at, Length, part);
             for (vector& block : part) {
-                Side::template behind<1>(other, block, none);
-                Side::join(Join{}, block, other);
-                if constexpr (width >= 4) {
-                    Side::template behind<2>(other, block, none);
-                    Side::join(Join{}, block, other);
-                }
-                if constexpr (width >= 8) {
-                    Side::template behind<4>(other, block, none);
-                    Side::join(Join{}, block, other);
-                }
-                if constexpr (width >= 16) {
-                    Side::template behind<8>(other, block, none);
-                    Side::join(Join{}, block, other);
-                }
+                scan_parts<Side, Join, Lane>(block, none);
                 vector through = sums[g];
                 Side::last(other, block);
                 Side::join(Join{}, sums[g], other);
@@ -189,22 +218,25 @@ inline void scan_side_by_side(const Lane* from, const Lane* before, Lane* to, co
             Side::store(to + at, Length, part);
         }
     }
+    for (std::size_t r = 0; r < Runs; ++r) {
+        std::memcpy(before + r, reinterpret_cast<const char*>(&sums[r / side]) + r % side * 16, sizeof(Lane));
+    }
 }
 
 template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
-__attribute__((target("avx2"), flatten)) void scan_two_runs(const Lane* from, const Lane* before, Lane* to,
-                                                            const char* next, Lane identity) {
+__attribute__((target("avx2"), flatten)) void scan_two_runs(const Lane* from, Lane* before, Lane* to, const char* next,
+                                                            Lane identity) {
     scan_side_by_side<two_runs<Lane>, Join, Inclusive, Runs, Length>(from, before, to, next, identity);
 }
 template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
-__attribute__((target("avx512f,avx512bw"), flatten)) void scan_four_runs(const Lane* from, const Lane* before, Lane* to,
+__attribute__((target("avx512f,avx512bw"), flatten)) void scan_four_runs(const Lane* from, Lane* before, Lane* to,
                                                                          const char* next, Lane identity) {
     scan_side_by_side<four_runs<Lane>, Join, Inclusive, Runs, Length>(from, before, to, next, identity);
 }
 
 // Scans as of scan_side_by_side(), in the widest vectors of the machine, which has AVX2.
 template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
-void scan_wide(const Lane* from, const Lane* before, Lane* to, const Lane* next, Lane identity) {
+void scan_wide(const Lane* from, Lane* before, Lane* to, const Lane* next, Lane identity) {
     const auto scan = has_avx512() ? scan_four_runs<Join, Inclusive, Runs, Length, Lane>
                                    : scan_two_runs<Join, Inclusive, Runs, Length, Lane>;
     scan(from, before, to, reinterpret_cast<const char*>(next), identity);

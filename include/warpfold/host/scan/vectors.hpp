@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums along runs of numbers, in vectors of 16 bytes: a vector is scanned in doubling steps, and the prefix before it
-// is added. The order of additions is the same with vectors of 16 bytes, with wider ones, where several runs go side by
+// Sums along runs of numbers, in vectors of 16 bytes: a vector is scanned in doubling steps, one of floats by pairs and halves, and
+// the prefix before it is added. The order of additions is the same with vectors of 16 bytes, with wider ones, where several runs go side by
 // side (side_by_side.hpp), and with single numbers.
 #pragma once
 
@@ -94,28 +94,36 @@ struct run_sums {
         });
     }
 
-    // Scans of the same runs, each with prefix before[r]. Elements from `next` on are prefetched.
+    // Scans of the same runs, each with prefix before[r], which becomes that behind the run. Elements from `next` on are prefetched.
     template <bool Inclusive, std::size_t Runs, std::size_t Length>
-    static void scan(const A* from, const A* before, A* to, const A* next) {
+    static void scan(const A* from, A* before, A* to, const A* next) {
 #if defined(WARPFOLD_AVX2)
         if (has_avx2()) {
-            scan_wide<added, Inclusive, Runs, Length>(
-                reinterpret_cast<const lane*>(from), reinterpret_cast<const lane*>(before), reinterpret_cast<lane*>(to),
-                reinterpret_cast<const lane*>(next), nothing_to_add<lane>);
+            scan_wide<added, Inclusive, Runs, Length>(reinterpret_cast<const lane*>(from),
+                                                      reinterpret_cast<lane*>(before), reinterpret_cast<lane*>(to),
+                                                      reinterpret_cast<const lane*>(next), nothing_to_add<lane>);
             return;
         }
 #endif
         vector sums[Runs];
         each<Runs>([&](auto r) { sums[r] = all_of(static_cast<lane>(before[r])); });
         for (std::size_t j = 0; j < Length; j += width) {
-            each<Runs / 4>([&](auto line) {
-                __builtin_prefetch(reinterpret_cast<const char*>(next) + j * Runs * sizeof(A) + line * 64);
-            });
+            if (next != nullptr) {
+                each<Runs / 4>([&](auto line) {
+                    __builtin_prefetch(reinterpret_cast<const char*>(next) + j * Runs * sizeof(A) + line * 64);
+                });
+            }
             each<Runs>([&](auto r) {
                 vector block = load(from + r * Length + j);
-                block += behind<1>(block);
-                if constexpr (width >= 4) {
-                    block += behind<2>(block);
+                if constexpr (std::is_same_v<A, float>) {
+                    const vector none = all_of(nothing_to_add<lane>);
+                    block += __builtin_shufflevector(none, block, 0, 4, 2, 6);
+                    block += __builtin_shufflevector(none, block, 0, 1, 5, 5);
+                } else {
+                    block += behind<1>(block);
+                    if constexpr (width >= 4) {
+                        block += behind<2>(block);
+                    }
                 }
                 if constexpr (width >= 8) {
                     block += behind<4>(block);
@@ -127,6 +135,7 @@ struct run_sums {
                 sums[r] += last(block, std::make_index_sequence<width>{});
             });
         }
+        each<Runs>([&](auto r) { before[r] = static_cast<A>(sums[r][0]); });
     }
 
 private:
@@ -245,7 +254,7 @@ struct run_sums {
     }
 
     template <bool Inclusive, std::size_t Runs, std::size_t Length>
-    static void scan(const A* from, const A* before, A* to, const A*) {
+    static void scan(const A* from, A* before, A* to, const A*) {
         for (std::size_t r = 0; r < Runs; ++r, from += Length, to += Length) {
             auto sum = static_cast<lane>(before[r]);
             for (std::size_t j = 0; j < Length; j += width) {
@@ -254,8 +263,10 @@ struct run_sums {
                     block[l] = static_cast<lane>(from[j + l]);
                 }
                 for (std::size_t by = 1; by < width; by *= 2) {
-                    for (std::size_t l = width; l-- > by;) {
-                        block[l] = static_cast<lane>(block[l] + block[l - by]);
+                    for (std::size_t l = 0; l < width; ++l) {
+                        if (l / by % 2 != 0) {
+                            block[l] = static_cast<lane>(block[l] + block[l / by * by - 1]);
+                        }
                     }
                 }
                 for (std::size_t l = 0; l < width; ++l) {
@@ -264,6 +275,7 @@ struct run_sums {
                 }
                 sum = static_cast<lane>(sum + block[width - 1]);
             }
+            before[r] = static_cast<A>(sum);
         }
     }
 };
@@ -287,10 +299,10 @@ struct run_extremes {
         return has_avx2();
     }
     template <bool Inclusive, std::size_t Runs, std::size_t Length>
-    static bool scan(const A* from, const A* before, A* to, const A* next) {
+    static bool scan(const A* from, A* before, A* to, const A* next) {
         if (has_avx2()) {
             scan_wide<join, Inclusive, Runs, Length>(
-                reinterpret_cast<const lane*>(from), reinterpret_cast<const lane*>(before), reinterpret_cast<lane*>(to),
+                reinterpret_cast<const lane*>(from), reinterpret_cast<lane*>(before), reinterpret_cast<lane*>(to),
                 reinterpret_cast<const lane*>(next), Op::template identity<lane>());
         }
         return has_avx2();

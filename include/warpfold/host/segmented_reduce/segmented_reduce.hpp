@@ -219,15 +219,14 @@ struct segmented_engine<host> {
             }
         };
         parallel_for(on.threads, pieces, fold, pieces_together);
-        A open = Op::template identity<A>();
+        joined_parts<A, Op> open(op);
         for (std::uint64_t piece = 0; piece < pieces; ++piece) {
             const open_ends& one = of_piece[piece];
             if (one.segment < one.behind) {
-                out[one.segment] = result(static_cast<A>(op(open, one.head)));
-                open = one.open;
-            } else {
-                open = op(open, one.open);
+                out[one.segment] = result(static_cast<A>(op(open.total(), one.head)));
+                open.clear();
             }
+            open.add(one.open);
         }
     }
 

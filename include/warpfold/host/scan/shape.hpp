@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// How scans on the host divide their elements.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace warpfold::detail {
+
+inline constexpr std::uint64_t scan_run = 64; // elements folded one after another
+template <class A>
+inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // runs folded side by side
+template <class A>
+inline constexpr std::uint64_t scan_chunk = std::clamp<std::uint64_t>(std::bit_floor(65536 / sizeof(A)), 4096, 32768);
+// Of floating-point sums: elements and their local sums fit the first cache.
+template <class A>
+inline constexpr std::uint64_t sums_chunk = std::max<std::uint64_t>(16384 / sizeof(A), 1024);
+
+} // namespace warpfold::detail
