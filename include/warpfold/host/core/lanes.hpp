@@ -80,7 +80,7 @@ template <class A, class In, class Map, class Op>
 
 // Of sums that round: rows of a block, and blocks of a group. Rows of a block are added in order, then blocks of a group, then
 // groups, so that errors do not grow with the number of rows.
-inline constexpr std::uint64_t lane_rows = 32, lane_blocks = 8;
+inline constexpr std::uint64_t rows_of_block = 32, blocks_of_group = 8;
 
 template <class A>
 [[gnu::always_inline]] inline void add_lanes(A (&to)[host_lanes], const A (&lane)[host_lanes]) {
@@ -94,14 +94,14 @@ template <class A, class In, class Map, class Op>
 [[gnu::always_inline]] inline A fold_in_lanes(const In& in, std::uint64_t begin, std::uint64_t end, const Map& map,
                                               const Op& op) {
     A lane[host_lanes];
-    constexpr std::uint64_t elements = lane_rows * host_lanes;
+    constexpr std::uint64_t elements = rows_of_block * host_lanes;
     if constexpr (rounded_sum_v<Op, A>) {
         if (end - begin > elements) {
             A group[host_lanes] = {}, total[host_lanes] = {};
             for (std::uint64_t block = 1; end - begin > elements; begin += elements, ++block) {
                 fold_into_lanes(lane, in, begin, begin + elements, map, op);
                 add_lanes(group, lane);
-                if (block % lane_blocks == 0) {
+                if (block % blocks_of_group == 0) {
                     add_lanes(total, group);
                     std::fill_n(group, host_lanes, A{});
                 }
