@@ -214,8 +214,8 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: bool | 
     Raises
     ------
     TypeError, ValueError
-        For other types; for edges that decrease or are NaN, infinite ranges, and numbers of bins, ranges or weights that do not fit the
-        sample.
+        For other types; for edges that decrease or are NaN, infinite ranges, and numbers of bins, ranges or weights that do not
+        fit the sample.
     """
     is_array = _is_array(sample)
     if isinstance(sample, Sequence) and not is_array and sample and _axes(sample[0]):  # one array per coordinate

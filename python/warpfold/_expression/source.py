@@ -153,8 +153,8 @@ def _stored(dtype: np.dtype[Any]) -> str:
 
 
 def value_of(expression: Any, dtypes: Sequence[Any]) -> Value:
-    """Of operands of these types; int and float are those of Python's numbers, and an int is an operand's value. Raises TypeError for functions that NumPy, or the
-    table above, does not have for these types."""
+    """Of operands of these types; int and float are those of Python's numbers, and an int is an operand's value. Raises
+    TypeError for functions that NumPy, or the table above, does not have for these types."""
     return _Writer(dtypes).finished(expression)
 
 
