@@ -202,8 +202,10 @@ __global__ void loop(unsigned rounds, std::uint32_t y, interval* out, std::uint3
     if (x == 0x7654321) {
         *sink = x;
     }
-    out->first = start;
-    out->last = end;
+    if (threadIdx.x == 0) {
+        out->first = start;
+        out->last = end;
+    }
 }
 
 // Barriers of the block, one after the other.

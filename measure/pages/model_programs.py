@@ -48,7 +48,7 @@ def page(pairs, card, date, launch_next):
              "| of | launches | time, mean absolute error | within 30 % | bound as ncu's | DRAM bytes within 10 % "
              "| L2 hit rate within 10 points |", "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
              f"| {len(programs)} programs | {model_ncu.summary(pairs, error, launch_next)} |",
-             f"| {notes['before']} |", "",
+             *(f"| {row} |" for row in notes["before"]), "",
              "| program | kernel | blocks | threads | ncu, µs | model, µs | error | ncu's bound | model's | DRAM, MB | model, MB | L2 hits | model "
              "| reason, as far as known |",
              "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | --- |"]

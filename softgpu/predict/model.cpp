@@ -201,7 +201,6 @@ private:
         const double shared = (real(wavefronts) + real(m.loop_wavefronts) / 2) / c_.shared_wavefronts +
                               real(turns) / c_.shared_atomics_one_word +
                               real(m.shared_counts) * lanes / c_.shared_counts_one_word;
-        add("shared", shared * share_);
         add("constant", real(m.constant_words) * share_ / c_.constant_words);
         add("match",
             (real(m.matches) * lanes / c_.throughput_match + real(m.match_values - m.matches) / c_.match_values) *
@@ -213,9 +212,11 @@ private:
         const double sectors =
             std::max(real(loaded + n.global_store_sectors + n.local_load_sectors + n.local_store_sectors),
                      own_store_cycles() * c_.l1_sectors / share_);
-        // Shared memory lies in the same banks.
-        const double l1 = sectors / c_.l1_sectors + (c_.l1_bytes > 0 && !w_.shared ? shared : 0);
-        add("l1", l1 * share_);
+        // Shared memory lies in the same banks: what has more to do has both.
+        const double l1 = sectors / c_.l1_sectors;
+        const double both = c_.l1_bytes > 0 && !w_.shared ? shared + l1 : std::max(shared, l1);
+        add("shared", (shared < l1 ? shared : both) * share_);
+        add("l1", (shared < l1 ? both : l1) * share_);
         const auto slowest =
             std::max_element(bounds_.begin(), bounds_.end(),
                              [](const bound_time& a, const bound_time& b) { return a.nanoseconds < b.nanoseconds; });
@@ -226,13 +227,10 @@ private:
         own_least_ = slowest == bounds_.end() ? 0 : slowest->nanoseconds * c_.clock;
         // The chain has a cycle of each instruction, and not the turns after the first one of a request.
         double in_chain = 1;
-        if (slowest != bounds_.end() && slowest->name == "shared") {
-            in_chain = real(n.shared_load_requests + n.shared_store_requests + n.shared_atomic_requests) /
-                       real(wavefronts + n.shared_atomic_wavefronts);
-        } else if (slowest != bounds_.end() && slowest->name == "l1") {
+        if (slowest != bounds_.end() && (slowest->name == "shared" || slowest->name == "l1")) {
             in_chain = real(n.global_load_requests + n.global_store_requests + n.shared_load_requests +
                             n.shared_store_requests + n.shared_atomic_requests) /
-                       l1;
+                       both;
         }
         own_in_chain_ = own_busy_ / warps_of(w_.shape) * std::min(in_chain, 1.0);
         // The chain, as far as loads wait for L1, L2 and DRAM; once for each wave of blocks.

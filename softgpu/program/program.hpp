@@ -47,15 +47,6 @@ struct control_flow {
     std::vector<std::uint32_t> loop_parents; // by loop: the next one around it, which has a higher number
 };
 
-// Whether `loop`, or no_loop, is the outer one or within it.
-[[nodiscard]] inline bool is_in_loop(const std::vector<std::uint32_t>& parents, std::uint32_t loop,
-                                     std::uint32_t outer) {
-    while (loop != no_loop && loop < outer) {
-        loop = parents[loop];
-    }
-    return loop == outer;
-}
-
 // Labels resolve to blocks here. Throws ptx::error for a branch to a label that is not there. A body that runs off its
 // end leaves there. Blocks that nothing reaches stay, without predecessors.
 [[nodiscard]] control_flow make_control_flow(const ptx::function& f);

@@ -123,6 +123,10 @@ TEST(Model, L1AndSharedMemoryTakeTurns) {
     EXPECT_DOUBLE_EQ(of(predict(c, w), "l1"), 1000);
     w.total.shared_load_wavefronts = 5'000;
     EXPECT_DOUBLE_EQ(of(predict(c, w), "l1"), 1500);
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "shared"), 500);
+    w.total.shared_load_wavefronts = 20'000;
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "l1"), 1000);
+    EXPECT_DOUBLE_EQ(of(predict(c, w), "shared"), 3000);
 }
 
 // Lanes at one word of shared memory have a round each of an atomic that is a loop.

@@ -109,7 +109,18 @@ struct waiting_loop {
     bool may_time_out = false;
 };
 
+// In the place of a loop's number.
+inline constexpr std::uint32_t no_loop = 0xFFFFFFFFu;
+
 struct program_code {
+    // Whether `loop`, or no_loop, is the outer one or within it.
+    [[nodiscard]] bool is_in_loop(std::uint32_t loop, std::uint32_t outer) const {
+        while (loop != no_loop && loop < outer) {
+            loop = loop_parents[loop];
+        }
+        return loop == outer;
+    }
+
     // Appends an instruction for the PTX instruction `source_index`.
     instruction& emit(handler run, std::uint32_t source_index) {
         instruction i;
@@ -138,7 +149,7 @@ struct program_code {
     std::uint32_t clocks_begin = 0, clocks_end = 0; // registers that depend on a clock, in the frame
     std::uint32_t address_registers = 0;            // numbers given to those of loads and stores
     std::vector<std::uint32_t> block_instructions;  // PTX instructions of each basic block
-    std::vector<std::uint32_t> loop_parents;        // control_flow::loop_parents
+    std::vector<std::uint32_t> loop_parents;        // by loop: the next one around it, which has a higher number
     // Of code that is traced: machine instructions of each basic block, and the pieces of straight code.
     std::vector<observe::instruction_mix> block_mixes;
     std::vector<traced_piece> pieces;

@@ -73,6 +73,7 @@ public:
     }
 
 private:
+    static_assert(no_loop == program::no_loop);
     void find_meeting_blocks() {
         meets_.assign(flow_.blocks.size(), false);
         meets_within_.assign(flow_.blocks.size(), program::no_loop);
@@ -93,7 +94,7 @@ private:
     [[nodiscard]] bool leaves_loop(const program::basic_block& block) const {
         return std::any_of(block.predecessors.begin(), block.predecessors.end(), [&](std::uint32_t from) {
             const std::uint32_t loop = flow_.blocks[from].loop;
-            return loop != program::no_loop && !program::is_in_loop(flow_.loop_parents, block.loop, loop);
+            return loop != program::no_loop && !code_.is_in_loop(block.loop, loop);
         });
     }
 

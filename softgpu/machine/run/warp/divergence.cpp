@@ -9,7 +9,6 @@
 #include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/profile.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
-#include "softgpu/program/program.hpp"
 
 namespace softgpu::machine {
 
@@ -163,8 +162,7 @@ bool is_to_meet_at(const warp* w, const instruction* at) {
 bool gives_up_meeting(const warp* w, const instruction* at) {
     const join& here = w->joins[w->join_index];
     return w->join_index != 0 && at->run == chosen_handlers().leave_loops && here.frame == w->frame &&
-           here.pc->e != program::no_loop &&
-           !program::is_in_loop(frame_of(w->frame)->code->loop_parents, at->more, here.pc->e);
+           here.pc->e != no_loop && !frame_of(w->frame)->code->is_in_loop(at->more, here.pc->e);
 }
 
 // Of the worker, not of a barrier interval: a sum that may pass below zero for a while.
