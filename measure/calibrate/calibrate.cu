@@ -235,7 +235,7 @@ private:
         add("l2_multiprocessor_requests", one_word_rate(1, read) / giga_hertz_);
         const double dram = read_rate(brief_ ? 1 << 18 : std::max<std::uint64_t>(16 * l2, 1 << 30), 1, all) / 1e9;
         add("dram_efficiency", dram / figures_["dram_bandwidth"].value);
-        const std::uint64_t far = brief_ ? 1 << 23 : std::uint64_t{4} << 30;
+        const std::uint64_t far = brief_ ? 1 << 24 : std::uint64_t{4} << 30;
         const unsigned few = 64;
         add("dram_rows", one_word_rate(multiprocessors_, read, far, few));
         add("dram_part_writes", one_word_rate(

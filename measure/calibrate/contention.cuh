@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(full_block) store_one_word(std::uint32_t* word
     }
 }
 
-// Eight lanes store a sector of a line of their own.
+// Eight lanes store a sector of a line of their own; there are no fewer lines than sectors.
 __global__ void __launch_bounds__(full_block) store_one_sector(std::uint32_t* words, unsigned lines, unsigned rounds) {
     const unsigned threads = gridDim.x * blockDim.x;
 #pragma unroll 4

@@ -16,7 +16,7 @@ import card_file  # noqa: E402
 
 TOOL, PROGRAM = os.environ["WARPFOLD_TOOL"], os.environ["WARPFOLD_CALIBRATE"]
 # What no microbenchmark finds.
-COPIED = {"address_bits", "register_partitions", "latency_control", "l1_bytes", "l2_partitions"}
+COPIED = {"address_bits", "register_partitions", "l1_bytes", "l2_partitions"}
 
 
 def run(*command):
