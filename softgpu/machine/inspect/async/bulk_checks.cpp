@@ -122,11 +122,13 @@ void check_incoming(const instruction* i, warp* w, unsigned lane, block& target,
     const access_site& site = *w->owner->checks->bulk_site;
     check::block_view& v = *target.view;
     block_checks& known = *target.checks;
-    if (site.from != nullptr && what.from != 0) {
-        look(i, w, lane, *site.from, what.from, what.bytes, access_space::global);
-    }
-    for (const bulk_row& r : what.rows) {
-        look(i, w, lane, *site.from, r.at, r.bytes, access_space::global);
+    if (site.from != nullptr) {
+        if (what.from != 0) {
+            look(i, w, lane, *site.from, what.from, what.bytes, access_space::global);
+        }
+        for (const bulk_row& r : what.rows) {
+            look(i, w, lane, *site.from, r.at, r.bytes, access_space::global);
+        }
     }
     const bool updates = site.verb == access_verb::update;
     v.shared_stored = v.time;
