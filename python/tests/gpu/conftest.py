@@ -45,6 +45,7 @@ class Tensor(PackageArray):
     is_cuda = True
     requires_grad = False
     layout = "strided"
+    version = 0
 
     device = types.SimpleNamespace(index=0)
 
@@ -55,6 +56,9 @@ class Tensor(PackageArray):
         return tuple(step // self.host.itemsize for step in self.host.strides)
 
     def is_neg(self):
+        return False
+
+    def is_inference(self):
         return False
 
     def get_device(self):
@@ -100,6 +104,10 @@ def fresh_packages(request):
     request.addfinalizer(lambda: wf._calls.whole_on_gpu.clear())
 
 
+def count(tensor):
+    tensor.version += 1
+
+
 @pytest.fixture
 def torch(monkeypatch, stream, fresh_packages):
     module = types.ModuleType("torch")
@@ -107,6 +115,7 @@ def torch(monkeypatch, stream, fresh_packages):
     module.cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=stream))
     module.empty = lambda shape, dtype, device: Tensor(np.full(shape, 99, dtype))
     module.strided = "strided"
+    module.autograd = types.SimpleNamespace(graph=types.SimpleNamespace(increment_version=count))
     for name in NAMES:
         setattr(module, name, np.dtype(name))
     monkeypatch.setitem(sys.modules, "torch", module)

@@ -34,6 +34,7 @@ def test_results_are_of_the_package_and_on_its_stream(request, package, stream, 
     assert isinstance(wf.argmax(array), kind) and wf.argmax(array).done() == 11
     out = kind(np.zeros(4, np.float32))
     assert wf.max(array, axis=0, out=out) is out and out.done().tolist() == [8, 9, 10, 11]
+    assert package == "cupy" or out.version == 1
     counts, edges = wf.histogram(array, 3)
     assert isinstance(counts, kind) and counts.done().tolist() == [4, 4, 4] and len(edges.done()) == 4
     assert all(isinstance(x, kind) for x in wf.minmax(array))

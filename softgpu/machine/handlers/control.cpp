@@ -94,7 +94,7 @@ const instruction* branch(const instruction* i, std::byte* frame, warp* w) {
     if (i->target <= i) {
         --w->budget;
     }
-    return diverge(w, i, taken);
+    return diverge(w, i, taken, i + 1);
 }
 
 // brx.idx: each lane its own target, from the list.
@@ -115,8 +115,7 @@ const instruction* branch_indexed(const instruction* i, std::byte* frame, warp* 
     instruction part = *i;
     part.target = i->targets[first];
     part.meeting = i->target;
-    const instruction* const rest = diverge(w, &part, same);
-    return rest == &part + 1 ? i : rest;
+    return diverge(w, &part, same, i);
 }
 
 const instruction* leave_lanes(const instruction* i, std::byte* /*frame*/, warp* w) {

@@ -217,9 +217,8 @@ const instruction* next_split(warp* w) {
     return nullptr;
 }
 
-const instruction* diverge(warp* w, const instruction* i, lane_mask taken) {
+const instruction* diverge(warp* w, const instruction* i, lane_mask taken, const instruction* after) {
     const lane_mask rest = w->mask & ~taken;
-    const instruction* const after = i + 1;
     // Lanes that leave a loop do not come to the meeting within it: they need no other one. If all leave, they meet behind it.
     const bool taken_leave = gives_up_meeting(w, i->target);
     const bool rest_leave = gives_up_meeting(w, after);

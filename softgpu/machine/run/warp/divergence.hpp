@@ -9,8 +9,8 @@
 
 namespace softgpu::machine {
 
-// Splits the running split at branch `i`: lanes `taken` go to i->target, the rest go on.
-const instruction* diverge(warp* w, const instruction* i, lane_mask taken);
+// Splits the running split at branch `i`: lanes `taken` go to i->target, the rest to `after`.
+const instruction* diverge(warp* w, const instruction* i, lane_mask taken, const instruction* after);
 // The running split's join at `meeting`, in its own function: the one that it has, or a new one.
 std::uint32_t join_at(warp* w, const instruction* meeting);
 // The running split comes to a block behind loops, at its handler_set::leave_loops, and not to meetings within them any more.
