@@ -172,48 +172,57 @@ TEST(ScanHost, TheSameBitsForAnyNumberOfThreads) {
 // A machine's scans take its widest vectors: the narrower ones are called here.
 TYPED_TEST(ScanOnHost, TwoAndFourRunsSideBySideHaveTheSameBits) {
     using lane = typename detail::lane_of<TypeParam>::type;
+    constexpr bool rounds = std::is_floating_point_v<lane>;
     constexpr std::size_t runs = detail::scan_runs<lane>, length = detail::scan_run;
     if (!detail::has_avx512()) {
         GTEST_SKIP() << "this machine has no AVX-512";
     }
-    std::vector<lane> x(runs * length), before(runs), two(x.size()), four(x.size());
+    std::vector<lane> x(runs * length), prefixes(runs), two(x.size()), four(x.size());
     for (std::size_t k = 0; k < x.size(); ++k) {
         x[k] = static_cast<lane>(100 * std::sin(static_cast<double>(k) + 1));
-        before[k / length] = static_cast<lane>(k + 7);
+        prefixes[k / length] = static_cast<lane>(k + 7);
     }
+    const auto before = static_cast<lane>(rounds ? 1000 : 0);
     const auto* const next = reinterpret_cast<const char*>(x.data());
     const auto none = detail::nothing_to_add<lane>;
-    const auto check = [&](bool inclusive) {
+    const auto scan = [&](auto inclusive) {
+        detail::scan_two_runs<detail::added, inclusive, runs, length>(x.data(), prefixes.data(), before, two.data(),
+                                                                      next, none);
+        detail::scan_four_runs<detail::added, inclusive, runs, length>(x.data(), prefixes.data(), before, four.data(),
+                                                                       next, none);
         EXPECT_TRUE(tests::same_bits(two, four));
         for (std::size_t r = 0; r < runs; ++r) {
-            EXPECT_EQ(two[r * length], inclusive ? static_cast<lane>(before[r] + x[r * length]) : before[r]);
+            const lane first = inclusive ? static_cast<lane>(prefixes[r] + x[r * length]) : prefixes[r];
+            EXPECT_EQ(two[r * length], static_cast<lane>(before + first));
         }
     };
-    const auto scan = [&](auto inclusive) {
-        auto behind_two = before, behind_four = before;
-        detail::scan_two_runs<detail::added, inclusive, runs, length>(x.data(), behind_two.data(), two.data(), next,
-                                                                      none);
-        detail::scan_four_runs<detail::added, inclusive, runs, length>(x.data(), behind_four.data(), four.data(), next,
-                                                                       none);
-        EXPECT_TRUE(tests::same_bits(behind_two, behind_four));
-    };
     scan(std::true_type{});
-    check(true);
     scan(std::false_type{});
-    check(false);
+    if constexpr (rounds) { // a run's sum is its last local sum
+        std::vector<lane> sums_of_two(runs), sums_of_four(runs);
+        const std::vector<lane> zeros(runs);
+        detail::sum_two_parts<runs, length>(x.data(), sums_of_two.data(), none);
+        detail::sum_four_parts<runs, length>(x.data(), sums_of_four.data(), none);
+        EXPECT_TRUE(tests::same_bits(sums_of_two, sums_of_four));
+        detail::scan_two_runs<detail::added, true, runs, length>(x.data(), zeros.data(), lane{}, two.data(), next,
+                                                                 none);
+        for (std::size_t r = 0; r < runs; ++r) {
+            EXPECT_EQ(sums_of_two[r], two[r * length + length - 1]) << r;
+        }
+    }
 }
 #endif
 
 // What documentation says of the order: a block of 16 bytes is scanned by pairs and halves, then what stands before it in
-// the run is added, before that in the chunk, and before the chunk. In all vectors, wide or not, and without.
+// the run is added, before that in the part, and before the part. In all vectors, wide or not, and without.
 template <class T>
 std::vector<T> sums_as_documented(const std::vector<T>& x, bool inclusive, T initial) {
-    constexpr std::uint64_t width = 16 / sizeof(T), run = detail::scan_run, chunk = detail::sums_chunk<T>;
+    constexpr std::uint64_t width = 16 / sizeof(T), run = detail::scan_run, part = detail::sums_part<T>;
     constexpr std::uint64_t block = run * detail::scan_runs<T>;
     std::vector<T> out(x.size());
-    T ahead = initial; // of the chunk
-    for (std::uint64_t begin = 0; begin < x.size(); begin += chunk) {
-        const std::uint64_t end = std::min<std::uint64_t>(x.size(), begin + chunk);
+    T ahead = initial; // of the part
+    for (std::uint64_t begin = 0; begin < x.size(); begin += part) {
+        const std::uint64_t end = std::min<std::uint64_t>(x.size(), begin + part);
         const std::uint64_t whole = begin + (end - begin) / block * block;
         T of_run = T(-0.0);
         for (std::uint64_t r = begin; r < end; r += run) {
@@ -243,8 +252,8 @@ template <class T>
 void scans_in_documented_order() {
     std::mt19937 random(1);
     std::uniform_real_distribution<T> any(-1, 1);
-    for (const std::uint64_t n : {std::uint64_t{511}, std::uint64_t{512}, detail::sums_chunk<T> - 1,
-                                  detail::sums_chunk<T>, 3 * detail::sums_chunk<T> + 777, std::uint64_t{2000003}}) {
+    for (const std::uint64_t n : {std::uint64_t{511}, std::uint64_t{512}, detail::sums_part<T> - 1,
+                                  detail::sums_part<T>, 3 * detail::sums_part<T> + 777, std::uint64_t{2000003}}) {
         std::vector<T> x(n), got(n + 1);
         std::generate(x.begin(), x.end(), [&] { return any(random); });
         x[n - n / 7] = std::numeric_limits<T>::infinity();

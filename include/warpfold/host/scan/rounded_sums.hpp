@@ -1,98 +1,75 @@
 // SPDX-License-Identifier: MIT
-// Scans of floating-point sums. Results are before + local, where `local` is the sum of the elements since the beginning of a
-// run or of a chunk, and the next `before` is the same before + the last `local`. Rounded additions are monotone, so results
-// of numbers that are not negative never decrease.
+// Scans of floating-point sums. Results are before + (run + local): `local` is the sum of a run's elements so far, `run` the
+// prefix of the run in its part of the chunk, `before` that of the part. The next `run` is run + the last `local`, the next
+// `before` is before + the last of these sums. Rounded additions are monotone, so results of numbers that are not negative
+// never decrease.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "warpfold/detail/fold.hpp"
 #include "warpfold/host/core/chunk_chain.hpp"
-#include "warpfold/host/core/lanes.hpp"
-#include "warpfold/host/core/vectors.hpp"
 #include "warpfold/host/scan/shape.hpp"
 #include "warpfold/host/scan/vectors.hpp"
 
 namespace warpfold::detail {
 
-// Prefetches as many elements as half of a block behind the first `done` / 2: of the thread's next chunk, one half while this
-// one is scanned and the other while it is written.
-template <class A>
-[[gnu::always_inline]] inline void fetch_half(const A* next, std::uint64_t done, std::uint64_t count) {
-    const auto from = reinterpret_cast<std::uintptr_t>(next) + done / 2 * sizeof(A);
-    for (std::uint64_t byte = 0; byte < count / 2 * sizeof(A); byte += 64) {
-        __builtin_prefetch(reinterpret_cast<const void*>(from + byte));
-    }
-}
-
-// local[k] = the sum of the elements of a run up to begin + k, or before it; totals[r] = that of run r.
-template <class Scan>
-void scan_runs_of_sums(const Scan& scan, std::uint64_t begin, std::uint64_t end, typename Scan::A* local,
-                       typename Scan::A* totals) {
+// One element after another; heads(v) is true where a segment begins. `before` is the prefix of the part, `run` that of `begin`
+// in it. Returns the prefix of `end`.
+template <bool Write, class Scan, class Heads>
+typename Scan::A sums_in_order(const Scan& scan, std::uint64_t begin, std::uint64_t end, typename Scan::A before,
+                               typename Scan::A run, const Heads& heads) {
     using A = typename Scan::A;
+    using U = typename Scan::U;
     using How = std::remove_cvref_t<decltype(scan.how)>;
     constexpr A none = nothing_to_add<A>;
-    std::uint64_t v = begin;
-    for (; v + Scan::block <= end; v += Scan::block, local += Scan::block, totals += Scan::runs) {
-        std::fill_n(totals, Scan::runs, none);
-        if constexpr (Scan::vectors) {
-            fetch_half(scan.next(begin), v - begin, Scan::block);
-            run_sums<A>::template scan<How::inclusive, Scan::runs, scan_run>(scan.in + v, totals, local, nullptr);
-        } else {
-            for (std::uint64_t j = 0; j < scan_run; ++j) {
-                unrolled<Scan::runs>([&](std::uint64_t r) {
-                    const std::uint64_t k = r * scan_run + j;
-                    const A sum = totals[r] + scan.value(v + k);
-                    local[k] = How::inclusive ? sum : totals[r];
-                    totals[r] = sum;
-                });
+    U results[Scan::block];
+    A local = none;
+    for (std::uint64_t v = begin; v < end;) {
+        const std::uint64_t first = v, stop = std::min(end, v + Scan::block);
+        for (; v < stop; ++v) {
+            if (heads(v)) {
+                before = none;
+                if constexpr (How::has_first) {
+                    before = scan.how.first;
+                }
+                run = local = none;
+            } else if (v % scan_run == 0) {
+                run += local;
+                local = none;
             }
+            const A next = local + scan.value(v);
+            results[v - first] = static_cast<U>(before + (run + (How::inclusive ? next : local)));
+            local = next;
+        }
+        if constexpr (Write) {
+            scan.write(first, results, stop - first);
         }
     }
-    for (; v < end; v += scan_run, local += scan_run, ++totals) {
-        A sum = none;
-        for (std::uint64_t j = 0; j < std::min(scan_run, end - v); ++j) {
-            const A next = sum + scan.value(v + j);
-            local[j] = How::inclusive ? next : sum;
-            sum = next;
-        }
-        *totals = sum;
-    }
-}
-
-// The results of `count` elements; before_run[r] is the prefix of run r in its chunk.
-template <class A, class U>
-[[gnu::always_inline]] inline void add_before(A before, const A* before_run, const A* local, std::uint64_t count,
-                                              U* to) {
-    std::uint64_t k = 0;
-    for (; k + scan_run <= count; k += scan_run, ++before_run) {
-        const A run = *before_run;
-        WARPFOLD_OVER_LANES
-        for (std::uint64_t j = k; j < k + scan_run; ++j) {
-            to[j] = static_cast<U>(before + (run + local[j]));
-        }
-    }
-    for (; k < count; ++k) {
-        to[k] = static_cast<U>(before + (*before_run + local[k]));
-    }
+    return before + (run + local);
 }
 
 template <class Scan>
 void scan_chunk_of_sums(const Scan& scan, std::uint64_t chunk, chunk_chain<typename Scan::A>& chain) {
     using A = typename Scan::A;
-    using U = typename Scan::U;
     using How = std::remove_cvref_t<decltype(scan.how)>;
-    constexpr std::uint64_t each = sums_chunk<A>;
+    constexpr std::uint64_t each = scan_chunk<A>, part = sums_part<A>;
+    static_assert(part % Scan::block == 0);
     const std::uint64_t begin = chunk * each, end = std::min(scan.n, begin + each);
-    A local[each], before_run[each / scan_run];
-    scan_runs_of_sums(scan, begin, end, local, before_run);
-    A through = nothing_to_add<A>;
-    for (std::uint64_t r = 0; r < (end - begin + scan_run - 1) / scan_run; ++r) {
-        const A total = before_run[r];
-        before_run[r] = through;
-        through += total;
+    const std::uint64_t whole = begin + (end - begin) / Scan::block * Scan::block;
+    A prefixes[each / scan_run]; // of runs, in their parts
+    scan.fold_runs(begin, whole, prefixes);
+    A sums[each / part + 1]; // of parts
+    for (std::uint64_t p = 0; p <= each / part; ++p) {
+        A through = nothing_to_add<A>;
+        const std::uint64_t runs = (whole - begin) / scan_run;
+        for (std::uint64_t r = p * (part / scan_run); r < std::min(runs, (p + 1) * (part / scan_run)); ++r) {
+            through += std::exchange(prefixes[r], through);
+        }
+        sums[p] = through;
     }
     A before = nothing_to_add<A>;
     if (chunk != 0) {
@@ -102,54 +79,17 @@ void scan_chunk_of_sums(const Scan& scan, std::uint64_t chunk, chunk_chain<typen
     } else if constexpr (How::has_first) {
         before = scan.how.first;
     }
-    chain.hand_on(chunk, before + through);
-    with_widest_vectors([&] {
-        U results[Scan::block];
-        for (std::uint64_t v = begin; v < end; v += Scan::block) {
-            const std::uint64_t count = std::min(Scan::block, end - v);
-            U* to = results;
-            if constexpr (Scan::plain) {
-                fetch_half(scan.next(begin) + each / 2, v - begin, count);
-                to = scan.non_temporal ? results : scan.out + v;
-            }
-            add_before(before, before_run + (v - begin) / scan_run, local + (v - begin), count, to);
-            if (to == results) {
-                scan.write(v, results, count);
-            }
-        }
-    });
-}
-
-// One element after another; heads(v) is true where a segment begins. `sum` is the prefix of `begin` on entry, if `there`, and
-// of `end` on exit.
-template <bool Write, class Scan, class Heads>
-void sums_in_order(const Scan& scan, std::uint64_t begin, std::uint64_t end, typename Scan::A& sum, bool there,
-                   const Heads& heads) {
-    using A = typename Scan::A;
-    using U = typename Scan::U;
-    using How = std::remove_cvref_t<decltype(scan.how)>;
-    constexpr A none = nothing_to_add<A>;
-    U results[Scan::block];
-    A before = there ? sum : none, local = none;
-    for (std::uint64_t v = begin; v < end;) {
-        const std::uint64_t first = v, stop = std::min(end, v + Scan::block);
-        for (; v < stop; ++v) {
-            if (heads(v)) {
-                before = none;
-                if constexpr (How::has_first) {
-                    before = scan.how.first;
-                }
-                local = none;
-            }
-            const A next = local + scan.value(v);
-            results[v - first] = static_cast<U>(before + (How::inclusive ? next : local));
-            local = next;
-        }
-        if constexpr (Write) {
-            scan.write(first, results, stop - first);
-        }
+    A of_parts[each / part + 1]; // prefixes
+    for (std::uint64_t p = 0; p <= each / part; ++p) {
+        of_parts[p] = before;
+        before += sums[p];
     }
-    sum = before + local;
+    chain.hand_on(chunk, before); // only the last chunk has a rest, and no chunk waits for its sum
+    for (std::uint64_t v = begin; v < whole; v += Scan::block) {
+        scan.write_block(v, prefixes + (v - begin) / scan_run, of_parts[(v - begin) / part]);
+    }
+    const std::uint64_t last = (whole - begin) / part;
+    sums_in_order<true>(scan, whole, end, of_parts[last], sums[last], [](std::uint64_t) { return false; });
 }
 
 } // namespace warpfold::detail

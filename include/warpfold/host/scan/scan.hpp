@@ -103,20 +103,21 @@ struct host_scan {
         }
     }
 
-    // The results of a block; before[r] is the prefix of run r, and changes.
-    void write_block(std::uint64_t v, A* before) const {
+    // The results of a block; prefixes[r] is that of run r. Of sums that round it is the prefix in the chunk, and `before` that of
+    // the chunk; others have no `before`.
+    void write_block(std::uint64_t v, const A* prefixes, const A& before) const {
         U results[block];
         if constexpr (vectors) {
             if (non_temporal) { // in one piece, so that whole lines are combined
-                run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, results, next(v));
+                run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, prefixes, before, results, next(v));
                 write(v, results, block);
             } else {
-                run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, before, out + v, next(v));
+                run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, prefixes, before, out + v, next(v));
             }
             return;
         } else if constexpr (extremes) {
             if (run_extremes<A, Op>::template scan<How::inclusive, runs, scan_run>(
-                    in + v, before, non_temporal ? results : out + v, next(v))) {
+                    in + v, prefixes, non_temporal ? results : out + v, next(v))) {
                 if (non_temporal) {
                     write(v, results, block);
                 }
@@ -124,15 +125,26 @@ struct host_scan {
             }
         }
         A sum[runs];
-        std::copy_n(before, runs, sum);
+        const auto note = [&](std::uint64_t r, std::uint64_t j) {
+            if constexpr (rounds) {
+                results[r * scan_run + j] = static_cast<U>(before + (prefixes[r] + sum[r]));
+            } else {
+                results[r * scan_run + j] = static_cast<U>(sum[r]);
+            }
+        };
+        if constexpr (rounds) {
+            std::fill_n(sum, runs, nothing_to_add<A>);
+        } else {
+            std::copy_n(prefixes, runs, sum);
+        }
         for (std::uint64_t j = 0; j < scan_run; ++j) {
             unrolled<runs>([&](std::uint64_t r) {
                 if constexpr (!How::inclusive) {
-                    results[r * scan_run + j] = static_cast<U>(sum[r]);
+                    note(r, j);
                 }
                 sum[r] = op(sum[r], value(v + r * scan_run + j));
                 if constexpr (How::inclusive) {
-                    results[r * scan_run + j] = static_cast<U>(sum[r]);
+                    note(r, j);
                 }
             });
         }
@@ -144,7 +156,7 @@ struct host_scan {
     template <bool Write, class Heads>
     void in_order(std::uint64_t begin, std::uint64_t end, A& sum, bool there, const Heads& heads) const {
         if constexpr (rounds) {
-            sums_in_order<Write>(*this, begin, end, sum, there, heads);
+            sum = sums_in_order<Write>(*this, begin, end, there ? sum : nothing_to_add<A>, nothing_to_add<A>, heads);
             return;
         }
         U results[block];
@@ -264,7 +276,7 @@ void scan_chunk_plain(const Scan& scan, std::uint64_t chunk, chunk_chain<typenam
         v += Scan::block;
     }
     for (; v < whole; v += Scan::block) {
-        scan.write_block(v, before + (v - begin) / scan_run);
+        scan.write_block(v, before + (v - begin) / scan_run, A{});
     }
     if (whole != end) {
         scan.template in_order<true>(whole, end, sum, there, none);
@@ -309,7 +321,7 @@ struct scan_engine<host> {
                     const How& how, const char* /*call*/) {
         using Scan = host_scan<In, Out, Map, Op, How>;
         using A = typename Scan::A;
-        constexpr std::uint64_t each = Scan::rounds && !How::segmented ? sums_chunk<A> : scan_chunk<A>;
+        constexpr std::uint64_t each = scan_chunk<A>;
         bool elsewhere = true;
         if constexpr (std::is_pointer_v<In> && std::is_pointer_v<Out>) {
             elsewhere = static_cast<const void*>(in) != static_cast<const void*>(out);

@@ -13,8 +13,8 @@ template <class A>
 inline constexpr std::uint64_t scan_runs = sizeof(A) == 1 ? 16 : 8; // runs folded side by side
 template <class A>
 inline constexpr std::uint64_t scan_chunk = std::clamp<std::uint64_t>(std::bit_floor(65536 / sizeof(A)), 4096, 32768);
-// Of floating-point sums: elements and their local sums fit the first cache.
+// Parts of a chunk, of floating-point sums: in long runs of additions errors grow.
 template <class A>
-inline constexpr std::uint64_t sums_chunk = std::max<std::uint64_t>(16384 / sizeof(A), 1024);
+inline constexpr std::uint64_t sums_part = scan_chunk<A> / 4;
 
 } // namespace warpfold::detail

@@ -57,6 +57,18 @@ struct two_runs {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(whole[0]));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + length), reinterpret_cast<__m256i>(whole[1]));
     }
+    // In each part the sums of neighbours of x, and then of y.
+    WARPFOLD_AVX2_PART static void add_neighbours(vector& to, const vector& x, const vector& y) {
+        if constexpr (sizeof(Lane) == 8) {
+            const auto a = reinterpret_cast<__m256d>(x), b = reinterpret_cast<__m256d>(y);
+            to =
+                reinterpret_cast<vector>(_mm256_unpacklo_pd(a, b)) + reinterpret_cast<vector>(_mm256_unpackhi_pd(a, b));
+        } else {
+            const auto a = reinterpret_cast<__m256>(x), b = reinterpret_cast<__m256>(y);
+            to = reinterpret_cast<vector>(_mm256_shuffle_ps(a, b, 0x88)) +
+                 reinterpret_cast<vector>(_mm256_shuffle_ps(a, b, 0xdd));
+        }
+    }
     // Element k - By of a part of x at place k, and that of `none` in the first places.
     template <std::size_t By>
     WARPFOLD_AVX2_PART static void behind(vector& to, const vector& x, const vector& none) {
@@ -109,6 +121,17 @@ struct four_runs {
                   reinterpret_cast<__m512i>(part[2]), reinterpret_cast<__m512i>(part[3]), whole);
         for (std::size_t r = 0; r < runs; ++r) {
             _mm512_storeu_si512(to + r * length, reinterpret_cast<__m512i>(whole[r]));
+        }
+    }
+    WARPFOLD_AVX512_PART static void add_neighbours(vector& to, const vector& x, const vector& y) {
+        if constexpr (sizeof(Lane) == 8) {
+            const auto a = reinterpret_cast<__m512d>(x), b = reinterpret_cast<__m512d>(y);
+            to = reinterpret_cast<vector>(_mm512_maskz_unpacklo_pd(0xff, a, b)) +
+                 reinterpret_cast<vector>(_mm512_maskz_unpackhi_pd(0xff, a, b));
+        } else {
+            const auto a = reinterpret_cast<__m512>(x), b = reinterpret_cast<__m512>(y);
+            to = reinterpret_cast<vector>(_mm512_maskz_shuffle_ps(0xffff, a, b, 0x88)) +
+                 reinterpret_cast<vector>(_mm512_maskz_shuffle_ps(0xffff, a, b, 0xdd));
         }
     }
     template <std::size_t By>
@@ -180,20 +203,25 @@ template <class Side, class Join, class Lane>
     }
 }
 
-// Scans `Runs` consecutive runs of Length numbers, each with prefix before[r], which becomes that behind the run. Elements from `next` on are prefetched.
+// Scans `Runs` consecutive runs of Length numbers, each with prefix prefixes[r]. Elements from `next` on are prefetched. Results
+// of sums that round are before + (prefix + local sum); others have no `before`.
 // Its caller is compiled for the vectors of `Side`, and takes this and its calls in.
 template <class Side, class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
-inline void scan_side_by_side(const Lane* from, Lane* before, Lane* to, const char* next, Lane identity) {
+inline void scan_side_by_side(const Lane* from, const Lane* prefixes, Lane before, Lane* to, const char* next,
+                              Lane identity) {
+    constexpr bool rounds = std::is_same_v<Join, added> && std::is_floating_point_v<Lane>;
     constexpr std::size_t width = 16 / sizeof(Lane), side = Side::runs;
     using vector = typename Side::vector;
-    vector none, sums[Runs / side];
+    vector none, first[Runs / side], sums[Runs / side], ahead;
     Side::fill(none, identity);
+    Side::fill(ahead, before);
     for (std::size_t g = 0; g < Runs / side; ++g) {
         for (std::size_t r = 0; r < side; ++r) {
             typedef Lane sixteen __attribute__((vector_size(16)));
-            const sixteen first = before[g * side + r] - sixteen{}; // not +, for -0
-            std::memcpy(reinterpret_cast<char*>(&sums[g]) + r * 16, &first, 16);
+            const sixteen prefix = prefixes[g * side + r] - sixteen{}; // not +, for -0
+            std::memcpy(reinterpret_cast<char*>(&first[g]) + r * 16, &prefix, 16);
         }
+        sums[g] = rounds ? none : first[g];
     }
     for (std::size_t j = 0; j < Length; j += side * width) {
         for (std::size_t line = 0; next != nullptr && line < Runs * side / 4; ++line) {
@@ -213,33 +241,75 @@ inline void scan_side_by_side(const Lane* from, Lane* before, Lane* to, const ch
                     block = other;
                 }
                 Side::join(Join{}, through, block);
+                if constexpr (rounds) {
+                    Side::join(Join{}, through, first[g]);
+                    Side::join(Join{}, through, ahead);
+                }
                 block = through;
             }
             Side::store(to + at, Length, part);
         }
     }
-    for (std::size_t r = 0; r < Runs; ++r) {
-        std::memcpy(before + r, reinterpret_cast<const char*>(&sums[r / side]) + r % side * 16, sizeof(Lane));
-    }
 }
 
 template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
-__attribute__((target("avx2"), flatten)) void scan_two_runs(const Lane* from, Lane* before, Lane* to, const char* next,
-                                                            Lane identity) {
-    scan_side_by_side<two_runs<Lane>, Join, Inclusive, Runs, Length>(from, before, to, next, identity);
+__attribute__((target("avx2"), flatten)) void scan_two_runs(const Lane* from, const Lane* prefixes, Lane before,
+                                                            Lane* to, const char* next, Lane identity) {
+    scan_side_by_side<two_runs<Lane>, Join, Inclusive, Runs, Length>(from, prefixes, before, to, next, identity);
 }
 template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
-__attribute__((target("avx512f,avx512bw"), flatten)) void scan_four_runs(const Lane* from, Lane* before, Lane* to,
-                                                                         const char* next, Lane identity) {
-    scan_side_by_side<four_runs<Lane>, Join, Inclusive, Runs, Length>(from, before, to, next, identity);
+__attribute__((target("avx512f,avx512bw"), flatten)) void
+scan_four_runs(const Lane* from, const Lane* prefixes, Lane before, Lane* to, const char* next, Lane identity) {
+    scan_side_by_side<four_runs<Lane>, Join, Inclusive, Runs, Length>(from, prefixes, before, to, next, identity);
 }
 
 // Scans as of scan_side_by_side(), in the widest vectors of the machine, which has AVX2.
 template <class Join, bool Inclusive, std::size_t Runs, std::size_t Length, class Lane>
-void scan_wide(const Lane* from, Lane* before, Lane* to, const Lane* next, Lane identity) {
+void scan_wide(const Lane* from, const Lane* prefixes, Lane before, Lane* to, const Lane* next, Lane identity) {
     const auto scan = has_avx512() ? scan_four_runs<Join, Inclusive, Runs, Length, Lane>
                                    : scan_two_runs<Join, Inclusive, Runs, Length, Lane>;
-    scan(from, before, to, reinterpret_cast<const char*>(next), identity);
+    scan(from, prefixes, before, to, reinterpret_cast<const char*>(next), identity);
+}
+
+// totals[r] = the last local sum of run r, as scan_side_by_side() has it, of `Runs` consecutive runs of Length floating-point
+// numbers: as many runs as 16 bytes have numbers go side by side.
+template <class Side, std::size_t Runs, std::size_t Length, class Lane>
+inline void sum_side_by_side(const Lane* from, Lane* totals, Lane identity) {
+    constexpr std::size_t width = 16 / sizeof(Lane);
+    typedef Lane sixteen __attribute__((vector_size(16)));
+    sixteen sums[Runs / width];
+    for (sixteen& s : sums) {
+        s = identity - sixteen{};
+    }
+    for (std::size_t j = 0; j < Length; j += Side::runs * width) {
+        for (std::size_t g = 0; g < Runs / width; ++g) {
+            typename Side::vector row[width], pairs[2];
+            for (std::size_t k = 0; k < width; ++k) {
+                std::memcpy(&row[k], from + (g * width + k) * Length + j, sizeof row[k]);
+            }
+            Side::add_neighbours(pairs[0], row[0], row[1]);
+            if constexpr (width == 4) {
+                Side::add_neighbours(pairs[1], row[2], row[3]);
+                Side::add_neighbours(pairs[0], pairs[0], pairs[1]);
+            }
+            for (std::size_t part = 0; part < Side::runs; ++part) {
+                sixteen more;
+                std::memcpy(&more, reinterpret_cast<const char*>(&pairs[0]) + part * 16, 16);
+                sums[g] += more;
+            }
+        }
+    }
+    std::memcpy(totals, sums, sizeof sums);
+}
+
+template <std::size_t Runs, std::size_t Length, class Lane>
+__attribute__((target("avx2"), flatten)) void sum_two_parts(const Lane* from, Lane* totals, Lane identity) {
+    sum_side_by_side<two_runs<Lane>, Runs, Length>(from, totals, identity);
+}
+template <std::size_t Runs, std::size_t Length, class Lane>
+__attribute__((target("avx512f,avx512bw"), flatten)) void sum_four_parts(const Lane* from, Lane* totals,
+                                                                         Lane identity) {
+    sum_side_by_side<four_runs<Lane>, Runs, Length>(from, totals, identity);
 }
 
 // totals[r] = the result of run r of `Runs` consecutive runs of Length numbers, in any order.

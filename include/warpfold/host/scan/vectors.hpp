@@ -73,10 +73,27 @@ struct run_sums {
         return interleaved<Second>(x, y, std::make_index_sequence<width>{});
     }
 
-    // totals[r] = the sum of run r of `Runs` consecutive runs of Length elements: in as many lanes as 32 bytes hold,
-    // then by halves.
+    // totals[r] = the sum of run r of `Runs` consecutive runs of Length elements. Integers: in as many lanes as 32 bytes hold,
+    // then by halves. Floating-point numbers: in the order of scan().
     template <std::size_t Runs, std::size_t Length>
     static void sum(const A* from, A* totals) {
+        if constexpr (std::is_floating_point_v<A>) {
+#if defined(WARPFOLD_AVX2)
+            if (has_avx2()) {
+                (has_avx512() ? sum_four_parts<Runs, Length, A> : sum_two_parts<Runs, Length, A>)(from, totals,
+                                                                                                  nothing_to_add<A>);
+                return;
+            }
+#endif
+            for (std::size_t r = 0; r < Runs; ++r) {
+                vector sums = all_of(nothing_to_add<A>);
+                for (std::size_t j = 0; j < Length; j += width) {
+                    sums += joined_everywhere(load(from + r * Length + j), std::make_index_sequence<width>{});
+                }
+                totals[r] = sums[0];
+            }
+            return;
+        }
 #if defined(WARPFOLD_AVX2)
         if (has_avx2()) {
             sum_wide<Runs, Length>(from, totals);
@@ -94,19 +111,23 @@ struct run_sums {
         });
     }
 
-    // Scans of the same runs, each with prefix before[r], which becomes that behind the run. Elements from `next` on are prefetched.
+    // Scans of the same runs, each with prefix prefixes[r]. Elements from `next` on are prefetched. Results of floating-point
+    // numbers are before + (prefix + local sum); integers have no `before`.
     template <bool Inclusive, std::size_t Runs, std::size_t Length>
-    static void scan(const A* from, A* before, A* to, const A* next) {
+    static void scan(const A* from, const A* prefixes, A before, A* to, const A* next) {
 #if defined(WARPFOLD_AVX2)
         if (has_avx2()) {
-            scan_wide<added, Inclusive, Runs, Length>(reinterpret_cast<const lane*>(from),
-                                                      reinterpret_cast<lane*>(before), reinterpret_cast<lane*>(to),
-                                                      reinterpret_cast<const lane*>(next), nothing_to_add<lane>);
+            scan_wide<added, Inclusive, Runs, Length>(
+                reinterpret_cast<const lane*>(from), reinterpret_cast<const lane*>(prefixes), static_cast<lane>(before),
+                reinterpret_cast<lane*>(to), reinterpret_cast<const lane*>(next), nothing_to_add<lane>);
             return;
         }
 #endif
-        vector sums[Runs];
-        each<Runs>([&](auto r) { sums[r] = all_of(static_cast<lane>(before[r])); });
+        vector first[Runs], sums[Runs];
+        each<Runs>([&](auto r) {
+            first[r] = all_of(static_cast<lane>(prefixes[r]));
+            sums[r] = rounds ? all_of(nothing_to_add<lane>) : first[r];
+        });
         for (std::size_t j = 0; j < Length; j += width) {
             if (next != nullptr) {
                 each<Runs / 4>([&](auto line) {
@@ -131,19 +152,30 @@ struct run_sums {
                 if constexpr (width >= 16) {
                     block += behind<8>(block);
                 }
-                store(to + r * Length + j, sums[r] + (Inclusive ? block : behind<1>(block)));
+                vector results = sums[r] + (Inclusive ? block : behind<1>(block));
+                if constexpr (rounds) {
+                    results = before + (first[r] + results);
+                }
+                store(to + r * Length + j, results);
                 sums[r] += last(block, std::make_index_sequence<width>{});
             });
         }
-        each<Runs>([&](auto r) { before[r] = static_cast<A>(sums[r][0]); });
     }
 
 private:
+    static constexpr bool rounds = std::is_floating_point_v<A>;
+
     template <bool Second, std::size_t... K>
     static vector interleaved(const vector& x, const vector& y, std::index_sequence<K...>) {
         return __builtin_shufflevector(x, y, ((Second ? width / 2 : 0) + K / 2 + (K % 2 != 0 ? width : 0))...);
     }
     static vector all_of(lane x) { return x - vector{}; } // not +, for -0
+    // The sum of the numbers in all lanes: by pairs, and then by halves.
+    template <std::size_t... K>
+    static vector joined_everywhere(vector x, std::index_sequence<K...>) {
+        x += __builtin_shufflevector(x, x, (K ^ 1)...);
+        return width == 4 ? x + __builtin_shufflevector(x, x, (K ^ 2) % width...) : x;
+    }
     // The sum of the lanes, by halves.
     __attribute__((always_inline)) static A joined(vector sums) {
 #if defined(__SSE2__)
@@ -235,47 +267,45 @@ struct run_sums {
     template <std::size_t Runs, std::size_t Length>
     static void sum(const A* from, A* totals) {
         for (std::size_t r = 0; r < Runs; ++r, from += Length) {
-            lane sums[2 * width];
-            for (std::size_t l = 0; l < 2 * width; ++l) {
-                sums[l] = static_cast<lane>(from[l]);
+            lane sum = nothing_to_add<lane>;
+            for (std::size_t j = 0; j < Length; j += width) {
+                lane block[width];
+                scan_block(from + j, block);
+                sum = static_cast<lane>(sum + block[width - 1]);
             }
-            for (std::size_t j = 2 * width; j < Length; j += 2 * width) {
-                for (std::size_t l = 0; l < 2 * width; ++l) {
-                    sums[l] = static_cast<lane>(sums[l] + static_cast<lane>(from[j + l]));
-                }
-            }
-            for (std::size_t half = width; half != 0; half /= 2) {
-                for (std::size_t l = 0; l < half; ++l) {
-                    sums[l] = static_cast<lane>(sums[l] + sums[l + half]);
-                }
-            }
-            totals[r] = static_cast<A>(sums[0]);
+            totals[r] = static_cast<A>(sum);
         }
     }
 
     template <bool Inclusive, std::size_t Runs, std::size_t Length>
-    static void scan(const A* from, A* before, A* to, const A*) {
+    static void scan(const A* from, const A* prefixes, A before, A* to, const A*) {
+        constexpr bool rounds = std::is_floating_point_v<A>;
         for (std::size_t r = 0; r < Runs; ++r, from += Length, to += Length) {
-            auto sum = static_cast<lane>(before[r]);
+            lane sum = rounds ? nothing_to_add<lane> : static_cast<lane>(prefixes[r]);
             for (std::size_t j = 0; j < Length; j += width) {
                 lane block[width];
-                for (std::size_t l = 0; l < width; ++l) {
-                    block[l] = static_cast<lane>(from[j + l]);
-                }
-                for (std::size_t by = 1; by < width; by *= 2) {
-                    for (std::size_t l = 0; l < width; ++l) {
-                        if (l / by % 2 != 0) {
-                            block[l] = static_cast<lane>(block[l] + block[l / by * by - 1]);
-                        }
-                    }
-                }
+                scan_block(from + j, block);
                 for (std::size_t l = 0; l < width; ++l) {
                     const lane more = Inclusive ? block[l] : (l == 0 ? nothing_to_add<lane> : block[l - 1]);
-                    to[j + l] = static_cast<A>(static_cast<lane>(sum + more));
+                    const auto local = static_cast<lane>(sum + more);
+                    to[j + l] = static_cast<A>(rounds ? before + (prefixes[r] + local) : local);
                 }
                 sum = static_cast<lane>(sum + block[width - 1]);
             }
-            before[r] = static_cast<A>(sum);
+        }
+    }
+
+private:
+    static void scan_block(const A* from, lane* block) {
+        for (std::size_t l = 0; l < width; ++l) {
+            block[l] = static_cast<lane>(from[l]);
+        }
+        for (std::size_t by = 1; by < width; by *= 2) {
+            for (std::size_t l = 0; l < width; ++l) {
+                if (l / by % 2 != 0) {
+                    block[l] = static_cast<lane>(block[l] + block[l / by * by - 1]);
+                }
+            }
         }
     }
 };
@@ -299,11 +329,11 @@ struct run_extremes {
         return has_avx2();
     }
     template <bool Inclusive, std::size_t Runs, std::size_t Length>
-    static bool scan(const A* from, A* before, A* to, const A* next) {
+    static bool scan(const A* from, const A* prefixes, A* to, const A* next) {
         if (has_avx2()) {
             scan_wide<join, Inclusive, Runs, Length>(
-                reinterpret_cast<const lane*>(from), reinterpret_cast<lane*>(before), reinterpret_cast<lane*>(to),
-                reinterpret_cast<const lane*>(next), Op::template identity<lane>());
+                reinterpret_cast<const lane*>(from), reinterpret_cast<const lane*>(prefixes), lane{},
+                reinterpret_cast<lane*>(to), reinterpret_cast<const lane*>(next), Op::template identity<lane>());
         }
         return has_avx2();
     }
