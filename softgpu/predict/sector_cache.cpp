@@ -2,7 +2,8 @@
 #include "softgpu/predict/sector_cache.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <cstddef>
+#include <cstdint>
 
 namespace softgpu::predict {
 
@@ -18,6 +19,14 @@ unsigned whole_sectors(std::uint32_t words) noexcept {
 
 std::uint32_t words_of_sectors(unsigned sectors) noexcept {
     return ((sectors & 1) | (sectors & 2) << 7 | (sectors & 4) << 14 | (sectors & 8) << 21) * 255;
+}
+
+// Hosts without an instruction for it would call a function.
+int ways_in(unsigned mask) noexcept {
+    mask -= mask >> 1 & 0x5555;
+    mask = (mask & 0x3333) + (mask >> 2 & 0x3333);
+    mask = (mask + (mask >> 4)) & 0x0F0F;
+    return static_cast<int>((mask + (mask >> 8)) & 0xFF);
 }
 
 } // namespace
@@ -91,10 +100,10 @@ inline void sector_cache::limit(set& s, stored_lines& stored, std::size_t way, o
     };
     note(stored.dirty, (s.entries[way].*Of).dirty != 0);
     note(stored.partial, (s.entries[way].*Of).partial != 0);
-    if (std::popcount(stored.partial) > most_partial) {
+    if (ways_in(stored.partial) > most_partial) {
         clean<Of>(s, stored, s.lines.oldest_of(stored.partial), o);
     }
-    if (std::popcount(stored.dirty) > most_dirty) {
+    if (ways_in(stored.dirty) > most_dirty) {
         clean<Of>(s, stored, s.lines.oldest_of(stored.dirty), o);
     }
 }

@@ -19,6 +19,7 @@
 namespace softgpu::machine {
 
 struct launch_state;
+class traced_block;  // softgpu/machine/inspect/trace/traced_block.hpp
 struct block_checks; // softgpu/machine/inspect/block_checks.hpp
 
 struct barrier_state {
@@ -42,12 +43,13 @@ struct block {
     std::array<barrier_state, 16> barriers;
     std::vector<incoming_copy> incoming; // to its shared memory
     std::vector<warp> members;
-    std::vector<std::byte> storage; // frames, shared and local memory
-    lazy_memory stack;              // local memory of kernels whose functions need much
-    std::string printed;            // by printf
-    cluster alone;                  // the group where the launch has no clusters
-    bool resident = false;          // its storage is in use
-    launch_state* launch = nullptr; // where the launch is checked, and the next two
+    std::vector<std::byte> storage;       // frames, shared and local memory
+    lazy_memory stack;                    // local memory of kernels whose functions need much
+    std::string printed;                  // by printf
+    cluster alone;                        // the group where the launch has no clusters
+    bool resident = false;                // its storage is in use
+    std::shared_ptr<traced_block> traced; // where the launch is traced
+    launch_state* launch = nullptr;       // where the launch is checked, and the next two
     check::block_view* view = nullptr;
     std::shared_ptr<block_checks> checks;
 };

@@ -22,7 +22,7 @@ namespace softgpu::machine {
 namespace {
 
 const instruction* begin_piece(const instruction* i, std::byte* /*frame*/, warp* w) {
-    if (traced_block* const block = traced_block::running(); block != nullptr) {
+    if (traced_block* const block = traced_block_of(w); block != nullptr) {
         const program_code& code = *frame_of(w->frame)->code;
         if (i->immediate != 0) {
             block->pass(w->index);
@@ -35,7 +35,7 @@ const instruction* begin_piece(const instruction* i, std::byte* /*frame*/, warp*
 // Warps of a block are side by side on a card. Where they load through L1 they go by turns here, the one whose clock is behind
 // first.
 const instruction* before_loads(const instruction* i, std::byte* /*frame*/, warp* w) {
-    if (traced_block* const block = traced_block::running(); block != nullptr && block->is_ahead(w->index)) {
+    if (traced_block* const block = traced_block_of(w); block != nullptr && block->is_ahead(w->index)) {
         w->pc = i; // it looks again when it has its turn
         return nullptr;
     }
@@ -43,15 +43,15 @@ const instruction* before_loads(const instruction* i, std::byte* /*frame*/, warp
 }
 
 const instruction* before_barrier(const instruction* i, std::byte* /*frame*/, warp* w) {
-    if (traced_block::running() != nullptr) {
-        traced_block::running()->arrive(w->index);
+    if (traced_block_of(w) != nullptr) {
+        traced_block_of(w)->arrive(w->index);
     }
     return i + 1;
 }
 
 // The block that runs, told when the access begins; nullptr: one without a trace.
 traced_block* at_access(const instruction* i, const warp* w) {
-    traced_block* const block = traced_block::running();
+    traced_block* const block = traced_block_of(w);
     if (block != nullptr) {
         block->begin_access(frame_of(w->frame)->code->piece_cycles.data() + i->e);
     }
@@ -132,24 +132,24 @@ const instruction* before_lanes(const instruction* i, std::byte* frame, warp* w)
         shared |= at[l] - memory.shared_window() < memory::device_memory::window_bytes ? 1u << l : 0;
         local |= at[l] - memory.local_window() < memory::device_memory::window_bytes ? 1u << l : 0;
     });
-    traced_block::running()->to().touched_by_lanes(w->index, at, w->mask & ~shared & ~local, bytes, how);
-    traced_block::running()->to().touched_shared(at, shared, bytes, how);
-    count_turns(*traced_block::running(), how, tell_access(*traced_block::running(), at, w->mask, bytes, how, w, true));
+    traced_block_of(w)->to().touched_by_lanes(w->index, at, w->mask & ~shared & ~local, bytes, how);
+    traced_block_of(w)->to().touched_shared(at, shared, bytes, how);
+    count_turns(*traced_block_of(w), how, tell_access(*traced_block_of(w), at, w->mask, bytes, how, w, true));
     return i + 1;
 }
 
 const instruction* before_shared(const instruction* i, std::byte* frame, warp* w) {
-    if (traced_block::running() != nullptr) {
+    if (traced_block_of(w) != nullptr) {
         std::uint64_t at[lanes];
         read_operand(i, frame, w, at);
-        traced_block::running()->to().touched_shared(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8));
+        traced_block_of(w)->to().touched_shared(at, w->mask, i->more & 0xFF, static_cast<touch>(i->more >> 8));
     }
     return i + 1;
 }
 
 // The words of 32 lanes lie side by side: a line of the cache.
 const instruction* before_local(const instruction* i, std::byte* frame, warp* w) {
-    if (traced_block::running() == nullptr) {
+    if (traced_block_of(w) == nullptr) {
         return i + 1;
     }
     std::uint64_t at[lanes];
@@ -162,7 +162,7 @@ const instruction* before_local(const instruction* i, std::byte* frame, warp* w)
         each_lane(left, [&](unsigned l) { same |= (at[l] / 4 == line ? 1u : 0u) << l; });
         left &= ~same;
         for (std::uint64_t k = 0; k < words; ++k) {
-            traced_block::running()->to().touched_local(w->index, line + k, same, how);
+            traced_block_of(w)->to().touched_local(w->index, line + k, same, how);
         }
     }
     return i + 1;
@@ -195,7 +195,7 @@ unsigned most_at_one(std::uint64_t* values, unsigned count) {
 }
 
 const instruction* before_meeting(const instruction* i, std::byte* frame, warp* w) {
-    if (traced_block::running() == nullptr || w->mask == 0) {
+    if (traced_block_of(w) == nullptr || w->mask == 0) {
         return i + 1;
     }
     std::uint64_t at[lanes];
@@ -206,14 +206,14 @@ const instruction* before_meeting(const instruction* i, std::byte* frame, warp* 
     each_lane(w->mask, [&](unsigned l) { at[count++] = what == meeting::shared_counts ? at[l] / 4 : at[l]; });
     if (what == meeting::loop_turns) {
         const unsigned turns = most_at_one(at, count);
-        traced_block::running()->to().met(what, turns);
-        traced_block::running()->to().met(meeting::loop_wavefronts, bytes > 4 ? 18 + 7 * turns : 16 + 4 * turns);
+        traced_block_of(w)->to().met(what, turns);
+        traced_block_of(w)->to().met(meeting::loop_wavefronts, bytes > 4 ? 18 + 7 * turns : 16 + 4 * turns);
     } else if (what == meeting::shared_counts) {
-        traced_block::running()->to().met(meeting::shared_counters, most_of_a_bank(at, count));
-        traced_block::running()->to().met(what, most_of_a_bank(at, different(at, count)));
+        traced_block_of(w)->to().met(meeting::shared_counters, most_of_a_bank(at, count));
+        traced_block_of(w)->to().met(what, most_of_a_bank(at, different(at, count)));
     } else {
         const unsigned n = different(at, count);
-        traced_block::running()->to().met(what, what == meeting::match_values ? n : n * std::max(bytes / 4, 1u));
+        traced_block_of(w)->to().met(what, what == meeting::match_values ? n : n * std::max(bytes / 4, 1u));
     }
     return i + 1;
 }
@@ -226,7 +226,7 @@ std::span<const std::byte> shared_of(const warp* w) {
 // Notes the words that the active lanes access, of shared memory and of the device's. `more` of the instruction: where they
 // are.
 void note_words(const instruction* i, std::byte* frame, warp* w) {
-    traced_block::running()->begin_words();
+    traced_block_of(w)->begin_words();
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
     const bool is_shared = (i->more & 0xFF) == access_of_shared;
@@ -236,47 +236,47 @@ void note_words(const instruction* i, std::byte* frame, warp* w) {
         memory.cluster_window() + memory::device_memory::cluster_window_bytes - memory.shared_window();
     each_lane(w->mask, [&](unsigned l) {
         if (at[l] - begin < w->host->launch->shared_bytes) {
-            traced_block::running()->add_word(static_cast<std::uint32_t>((at[l] - begin) / 4));
+            traced_block_of(w)->add_word(static_cast<std::uint32_t>((at[l] - begin) / 4));
         } else if (!is_shared && at[l] - begin >= windows) {
-            traced_block::running()->add_word_between(at[l] / 4);
+            traced_block_of(w)->add_word_between(at[l] / 4);
         }
     });
 }
 
 // One look of a loop that only waits.
 const instruction* before_poll(const instruction* i, std::byte* frame, warp* w) {
-    if (traced_block::running() != nullptr) {
+    if (traced_block_of(w) != nullptr) {
         note_words(i, frame, w);
-        traced_block::running()->begin_poll(w->index, *w->counts);
+        traced_block_of(w)->begin_poll(w->index, *w->counts);
     }
     return i + 1;
 }
 
 const instruction* after_poll(const instruction* i, std::byte* /*frame*/, warp* w) {
-    if (traced_block::running() != nullptr) {
-        traced_block::running()->end_poll(w->index, shared_of(w), i->more >> 8 != 0, *w->counts);
+    if (traced_block_of(w) != nullptr) {
+        traced_block_of(w)->end_poll(w->index, shared_of(w), i->more >> 8 != 0, *w->counts);
     }
     return i + 1;
 }
 
 const instruction* before_release(const instruction* i, std::byte* frame, warp* w) {
-    if (traced_block::running() != nullptr) {
+    if (traced_block_of(w) != nullptr) {
         note_words(i, frame, w);
-        traced_block::running()->begin_release();
+        traced_block_of(w)->begin_release();
     }
     return i + 1;
 }
 
 const instruction* after_release(const instruction* i, std::byte* /*frame*/, warp* w) {
-    if (traced_block::running() != nullptr) {
-        traced_block::running()->end_release(w->index, shared_of(w), i->more & 0xFF, i->more >> 8 != 0);
+    if (traced_block_of(w) != nullptr) {
+        traced_block_of(w)->end_release(w->index, shared_of(w), i->more & 0xFF, i->more >> 8 != 0);
     }
     return i + 1;
 }
 
-const instruction* after_acquire(const instruction* i, std::byte* /*frame*/, warp* /*w*/) {
-    if (traced_block::running() != nullptr) {
-        traced_block::running()->to().acquired();
+const instruction* after_acquire(const instruction* i, std::byte* /*frame*/, warp* w) {
+    if (traced_block_of(w) != nullptr) {
+        traced_block_of(w)->to().acquired();
     }
     return i + 1;
 }
@@ -302,9 +302,8 @@ const instruction* before_fragment(const instruction* i, std::byte* frame, warp*
         for (unsigned l = 0; l < lanes; ++l) {
             at[l] = base[l] + p.offset(n / requests, n % requests, l, apart[l]);
         }
-        count_turns(
-            *traced_block::running(), how,
-            tell_access(*traced_block::running(), at, w->mask, p.contiguous ? element * p.parts : element, how, w));
+        count_turns(*traced_block_of(w), how,
+                    tell_access(*traced_block_of(w), at, w->mask, p.contiguous ? element * p.parts : element, how, w));
     }
     return i + 1;
 }
@@ -328,8 +327,7 @@ const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) 
         at[l] += offset[l];
     }
     const auto how = static_cast<touch>(i->more >> 8);
-    count_turns(*traced_block::running(), how,
-                tell_access(*traced_block::running(), at, w->mask, i->more & 0xFF, how, w));
+    count_turns(*traced_block_of(w), how, tell_access(*traced_block_of(w), at, w->mask, i->more & 0xFF, how, w));
     return i + 1;
 }
 

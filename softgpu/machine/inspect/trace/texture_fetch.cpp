@@ -38,7 +38,7 @@ unsigned turns_of(const texture_descriptor& t, geometry g, bool is_integer) {
 
 const instruction* before_texture(const instruction* i, std::byte* frame, warp* w) {
     const auto g = static_cast<geometry>(i->d & geometry_bits);
-    traced_block* const block = traced_block::running();
+    traced_block* const block = traced_block_of(w);
     if (block == nullptr || g == geometry::cube || g == geometry::cubes) {
         return i + 1;
     }

@@ -24,10 +24,6 @@ public:
     traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps, std::size_t tables, std::uint32_t registers,
                  words_between_blocks& words);
 
-    // The block that this thread of the host runs; nullptr: one without a trace.
-    [[nodiscard]] static traced_block* running() noexcept { return selected; }
-    static void select(traced_block* b) noexcept { selected = b; }
-
     // Of a warp, by table.
     [[nodiscard]] const double* clocks_of(std::uint32_t warp) const noexcept { return clocks_.data() + warp * tables_; }
     void advance(std::uint32_t warp, const program_code& code, const traced_piece& piece);
@@ -98,8 +94,6 @@ private:
     // A warp that asks for the next value of one word so often takes its work from a counter, one piece after the other.
     static constexpr unsigned least_turns = 3;
 
-    static inline constinit thread_local traced_block* selected = nullptr;
-
     std::unique_ptr<block_trace> to_;
     std::size_t tables_;
     std::uint32_t registers_;
@@ -133,5 +127,8 @@ private:
     std::optional<observe::counters> before_poll_;
     observe::counters polls_;
 };
+
+// Of the warp's block; nullptr: it has no trace.
+inline traced_block* traced_block_of(const warp* w) noexcept { return w->owner->traced.get(); }
 
 } // namespace softgpu::machine

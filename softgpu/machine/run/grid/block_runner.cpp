@@ -10,6 +10,7 @@
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/inspect/barrier_checks.hpp"
 #include "softgpu/machine/inspect/report.hpp"
+#include "softgpu/machine/inspect/trace/traced_block.hpp"
 #include "softgpu/machine/run/fill_constants.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
 
@@ -58,9 +59,7 @@ block_runner::block_runner(launch_state& launch, quiet_workers& all, const progr
 }
 
 void block_runner::run() {
-    traced_block::select(nullptr);
     take_turns();
-    traced_block::select(nullptr);
     watch_.finish();
 }
 
@@ -88,9 +87,6 @@ void block_runner::take_turns() {
         }
         block* const b = resident.front();
         enter(*b);
-        if (launch_.request->trace != nullptr) {
-            traced_block::select(traced_[b].get());
-        }
         switch (run_block(*b)) {
         case outcome::ended:
             hand_over_printed(*b);
@@ -233,8 +229,8 @@ block_runner::outcome block_runner::run_block(block& b) {
         if (b.threads_live == 0) {
             return outcome::ended;
         }
-        if (traced_block* const traced = traced_block::running(); traced != nullptr) {
-            traced->end_turns();
+        if (b.traced != nullptr) {
+            b.traced->end_turns();
         }
         if (!progress) {
             bool any = false;

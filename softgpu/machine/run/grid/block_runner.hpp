@@ -8,11 +8,9 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "softgpu/machine/inspect/profile.hpp"
-#include "softgpu/machine/inspect/trace/traced_block.hpp"
 #include "softgpu/machine/module/kernel.hpp"
 #include "softgpu/machine/run/schedule/adversary.hpp"
 #include "softgpu/machine/run/schedule/deadlock.hpp"
@@ -47,7 +45,7 @@ private:
     void prepare(block& b);
     void reset(block& b, std::uint64_t linear);
     // The block is over, and no block is traced until the next is entered.
-    void end_trace(const block& b);
+    void end_trace(block& b);
     // Puts the values of the block into the worker's constants.
     void enter(const block& b);
     // How many blocks take turns.
@@ -79,7 +77,6 @@ private:
     std::vector<address_pattern> patterns_;
     std::vector<std::unique_ptr<block>> blocks_;
     std::vector<std::unique_ptr<cluster>> clusters_; // of more than one block; those without live blocks are free
-    std::unordered_map<const block*, std::unique_ptr<traced_block>> traced_; // where the launch is traced
     bool admit_ = true;
     std::uint32_t turns_ = 0; // of blocks since a cluster was admitted
 };

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "softgpu/machine/code/alignment.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/races/distributed_races.hpp"
+#include "softgpu/machine/inspect/trace/traced_block.hpp"
 #include "softgpu/machine/module/shared_layout.hpp"
 #include "softgpu/machine/run/fill_constants.hpp"
 #include "softgpu/machine/run/grid/block_runner.hpp"
@@ -174,8 +176,8 @@ void block_runner::reset(block& b, std::uint64_t linear) {
         std::memset(b.shared + l.reserved_at, 0, l.reserved);
     }
     if (launch_trace* const to = launch_.request->trace; to != nullptr && code_.latency_tables != 0) {
-        traced_[&b] = std::make_unique<traced_block>(to->begin(), b.warps, code_.latency_tables,
-                                                     code_.carried_registers, to->words());
+        b.traced = std::make_shared<traced_block>(to->begin(), b.warps, code_.latency_tables, code_.carried_registers,
+                                                  to->words());
     }
     if (launch_.checks != nullptr) {
         b.launch = &launch_;
@@ -183,11 +185,9 @@ void block_runner::reset(block& b, std::uint64_t linear) {
     }
 }
 
-void block_runner::end_trace(const block& b) {
-    if (const auto traced = traced_.find(&b); traced != traced_.end() && traced->second != nullptr) {
-        traced_block::select(nullptr);
-        traced->second->end();
-        traced->second.reset();
+void block_runner::end_trace(block& b) {
+    if (const std::shared_ptr<traced_block> traced = std::exchange(b.traced, nullptr); traced != nullptr) {
+        traced->end();
     }
 }
 
