@@ -62,16 +62,7 @@ public:
         // Blocks of one size: the last wave may leave multiprocessors idle.
         own_blocks_ = std::ceil(blocks / c.multiprocessors);
         share_ = own_blocks_ / blocks;
-        hit_l2_ = share(t.l2_read_hits + t.l2_far_hits - t.l2_late_hits - t.l2_far_late, t.l2_reads);
-        // A warp waits for the slowest of the lines that it asks for.
-        hit_l1_ = t.load_requests == 0 ? share(t.l1_hits, t.loads) : 1 - share(t.load_requests_missed, t.load_requests);
-        const double apart = std::max(share(t.load_lines_apart, t.load_requests_missed), 1.0);
-        const double doublings = std::log2(apart) / std::log2(lanes);
-        hit_l2_ = std::pow(hit_l2_, apart);
-        const double turns = w.shared ? 1 : share(w.met.load_turns, w.total.global_load_requests) / line_sectors;
-        load_ = hit_l1_ * (c.latency_l1 + std::max(turns - 1, 0.0) * c.latency_turn) +
-                (1 - hit_l1_) * (hit_l2_ * (c.latency_l2 + doublings * c.latency_l2_lines) +
-                                 (1 - hit_l2_) * (c.latency_dram + doublings * c.latency_dram_lines));
+        wait_for_loads();
         add_multiprocessor();
         add_device();
         queue();
@@ -124,10 +115,32 @@ private:
         return real(w_.met.loop_turns) / warps * round * c_.latency_shared_atomic;
     }
 
-    // How often the chain waits for a load that L1 does not have; at least once.
-    [[nodiscard]] double load_rounds() const {
-        const double waits = (w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
-        return std::max(waits * (1 - hit_l1_), 1.0);
+    // How often the chain waits for loads.
+    [[nodiscard]] double waits() const {
+        return (w_.path_far - w_.path_near) / std::max(c_.latency_dram - c_.latency_l1, 1.0);
+    }
+    // How often for one that L1 does not have; at least once.
+    [[nodiscard]] double load_rounds() const { return std::max(waits() * (1 - hit_l1_), 1.0); }
+
+    // A warp waits for the slowest of the lines of a load, and for the slowest of the loads that it has on their way.
+    void wait_for_loads() {
+        const double warps = real(std::max<std::uint64_t>(w_.shape.blocks, 1)) * warps_of(w_.shape);
+        const double together = std::max(real(t_.load_requests) / warps / std::max(waits(), 1.0), 1.0);
+        const double hit =
+            t_.load_requests == 0 ? share(t_.l1_hits, t_.loads) : 1 - share(t_.load_requests_missed, t_.load_requests);
+        hit_l1_ = std::pow(hit, together);
+        const double missed = hit_l1_ < 1 ? std::max(together * (1 - hit) / (1 - hit_l1_), 1.0) : 1;
+        const double apart = std::max(share(t_.load_lines_apart, t_.load_requests_missed), 1.0);
+        hit_l2_ = std::pow(share(t_.l2_read_hits + t_.l2_far_hits - t_.l2_late_hits - t_.l2_far_late, t_.l2_reads),
+                           apart * missed);
+        const auto doublings = [](double n) { return std::log2(n) / std::log2(lanes); };
+        const double turns = w_.shared ? 1 : share(w_.met.load_turns, w_.total.global_load_requests) / line_sectors;
+        const double by_l1 = c_.latency_l1 + std::max(turns - 1, 0.0) * c_.latency_turn;
+        const double by_l2 = c_.latency_l2 + doublings(apart) * c_.latency_l2_lines;
+        // The loads of a warp begin one after the other: they wait for each other in DRAM alone.
+        const double by_dram = c_.latency_dram + doublings(apart) * c_.latency_dram_lines +
+                               doublings(missed) * std::max(c_.latency_dram_lines - c_.latency_l2_lines, 0.0);
+        load_ = hit_l1_ * by_l1 + (1 - hit_l1_) * (hit_l2_ * by_l2 + (1 - hit_l2_) * by_dram);
     }
 
     // Nanoseconds in which L2 takes what is stored: part for a request, part for each of its sectors. The card has those of

@@ -94,6 +94,23 @@ TEST(Costs, LoadsComeBeforeTheUseOfTheFirst) {
     EXPECT_EQ(s.times().cycles, (cycles{105, 505}));
 }
 
+// ptxas makes a call of some divisions: what is behind one waits for it, and loads do not pass it.
+TEST(Costs, NothingPassesACall) {
+    const auto cycles_with = [](const std::vector<suffix>& division) {
+        sums s;
+        s.load(s.a);
+        s.add(opcode::div, {register_operand(s.b), register_operand(s.a), register_operand(s.a)}, s.always, division);
+        s.load(s.c);
+        s.sum(s.c, s.c, s.b);
+        return s.times().cycles;
+    };
+    const cycles passed = cycles_with({suffix::approx, suffix::ftz, suffix::f32});
+    const cycles waited = cycles_with({suffix::rn, suffix::f32});
+    EXPECT_LT(passed[1], 550);
+    EXPECT_GT(waited[0], 200);
+    EXPECT_GT(waited[1], 1000);
+}
+
 // What others write is in L2.
 TEST(Costs, LoadsThatSeeOthersComeFromL2) {
     for (const suffix order : {suffix::relaxed, suffix::acquire, suffix::volatile_}) {

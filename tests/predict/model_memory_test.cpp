@@ -2,6 +2,8 @@
 // Each bound of the memories alone: a launch that needs one thing only takes the time that its formula gives by hand.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/predict/round_card.hpp"
 
 namespace softgpu::predict {
@@ -315,16 +317,35 @@ TEST(Model, ALoadWaitsForTheSlowestOfItsLines) {
     launch_work w = some_blocks(10);
     w.path_near = 100;
     w.path_far = 500; // one load
-    w.warm = {.loads = 200, .l1_hits = 100, .load_requests = 100, .load_requests_missed = 50, .load_lines_missed = 100};
-    w.warm.load_lines_apart = 100;
+    w.warm = {.loads = 200, .l1_hits = 100, .load_requests = 80, .load_requests_missed = 40, .load_lines_missed = 80};
+    w.warm.load_lines_apart = 80;
     w.warm.l2_reads = 100;
     w.warm.l2_read_hits = 50;
     card c = round_card();
     c.latency_l2_lines = 50; // of 32 lines; a fifth of it for two
     c.latency_dram_lines = 100;
     EXPECT_NEAR(of(predict(c, w), "latency"), 0.5 * 100 + 0.5 * (0.25 * 310 + 0.75 * 520), 1e-9);
-    w.warm.load_lines_apart = 50; // side by side
+    w.warm.load_lines_apart = 40; // side by side
     EXPECT_NEAR(of(predict(c, w), "latency"), 0.5 * 100 + 0.5 * (0.5 * 300 + 0.5 * 500), 1e-9);
+}
+
+// Each warp has two loads on their way, of which half miss L1: in three of four rounds one does, and in a third of these both.
+TEST(Model, AWarpWaitsForTheSlowestOfItsLoads) {
+    launch_work w = some_blocks(10);
+    w.path_near = 100;
+    w.path_far = 500; // both wait once
+    w.warm = {.loads = 160, .l1_hits = 80, .load_requests = 160, .load_requests_missed = 80, .load_lines_missed = 80};
+    w.warm.load_lines_apart = 80;
+    w.warm.l2_reads = 80;
+    card c = round_card();
+    c.latency_l2_lines = 50;
+    c.latency_dram_lines = 150;
+    const double missed = 4. / 3;
+    EXPECT_NEAR(of(predict(c, w), "latency"), 0.25 * 100 + 0.75 * (500 + std::log2(missed) / 5 * 100), 1e-9);
+    w.warm.l2_read_hits = 80; // in L2 each comes when it has been asked for
+    EXPECT_NEAR(of(predict(c, w), "latency"), 0.25 * 100 + 0.75 * 300, 1e-9);
+    w.path_far = 900; // the second waits for the first
+    EXPECT_NEAR(of(predict(c, w), "latency"), 100 + 800 * (0.5 * 200) / 400, 1e-9);
 }
 
 // Half of the sectors come with a neighbour that another warp has asked for: they take as long as DRAM.

@@ -254,6 +254,23 @@ bool is_exchange_loop(const ptx::instruction& i) {
            (is_64(i.type()) || arithmetic_class(i.type()) != instruction_class::integer);
 }
 
+bool may_call(const ptx::instruction& i) {
+    const suffix t = i.type();
+    const instruction_class unit = arithmetic_class(t);
+    switch (i.op) {
+    case opcode::div:
+    case opcode::rem:
+        if (unit == instruction_class::integer) {
+            return is_64(t) || t == suffix::s16 || t == suffix::u16;
+        }
+        return !i.has(suffix::approx) && !i.has(suffix::full);
+    case opcode::rcp:
+    case opcode::sqrt:
+    case opcode::rsqrt: return !i.has(suffix::approx) || (unit == instruction_class::fp64 && !i.has(suffix::ftz));
+    default: return false;
+    }
+}
+
 std::uint32_t divisor_of(const ptx::instruction& i) {
     const bool divides = (i.op == opcode::div || i.op == opcode::rem) && !is_64(i.type()) &&
                          arithmetic_class(i.type()) == instruction_class::integer;

@@ -43,6 +43,8 @@ struct machine_cost {
     using observe::instruction_class;
     return what == instruction_class::control || what == instruction_class::barrier || what == instruction_class::fence;
 }
+// ptxas makes a call of it, at least for numbers that take another way than most: nothing moves past that either.
+[[nodiscard]] bool may_call(const ptx::instruction& i);
 inline constexpr std::uint32_t no_register = ~0u;
 // The register by which an integer division or remainder of up to 32 bits divides.
 [[nodiscard]] std::uint32_t divisor_of(const ptx::instruction& i);

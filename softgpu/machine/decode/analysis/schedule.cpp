@@ -87,6 +87,7 @@ struct edge {
 struct node {
     machine_cost cost;
     std::uint32_t instruction = 0;
+    bool fixed = false;      // nothing moves past it, and what is behind it waits for it
     std::vector<edge> after; // those that wait for this one
     std::uint32_t before = 0;
     double to_end = 0; // longest way to the end, in cycles
@@ -206,11 +207,12 @@ private:
     void add(std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
         if (begins_with_fence(i)) {
-            nodes_.push_back({of_fence({.what = instruction_class::fence}), n, {}, 0, 0});
+            nodes_.push_back({of_fence({.what = instruction_class::fence}), n, true, {}, 0, 0});
             fix(static_cast<std::uint32_t>(nodes_.size()) - 1);
         }
         const auto self = static_cast<std::uint32_t>(nodes_.size());
-        nodes_.push_back({of_fence(before_.cost(n)), n, {}, 0, 0});
+        const machine_cost cost = of_fence(before_.cost(n));
+        nodes_.push_back({cost, n, is_fixed(cost.what) || may_call(i), {}, 0, 0});
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             const auto by = how == program::use::read ? writer_.find(reg) : writer_.end();
             if (by != writer_.end()) {
@@ -232,9 +234,9 @@ private:
                                                 memory_[static_cast<std::size_t>(memory_kind::global)].store == nobody);
         return cost;
     }
-    // Control, barriers and fences stay where they are.
+    // Control, barriers, fences and calls stay where they are.
     void fix(std::uint32_t self) {
-        if (is_fixed(nodes_[self].cost.what)) {
+        if (nodes_[self].fixed) {
             for (std::uint32_t k = last_fixed_; k < self; ++k) {
                 wait(k, self, false);
             }
@@ -348,7 +350,8 @@ bool leads_over_loads(const ptx::function& f, const program::control_flow& flow,
         const bool is_load = cost.what == instruction_class::global_load;
         slots += cost.slots;
         loads = loads || is_load;
-        if (slots > most_slots || !(is_load || is_arithmetic(cost.what)) || f.instructions[n].predicate) {
+        if (slots > most_slots || !(is_load || is_arithmetic(cost.what)) || f.instructions[n].predicate ||
+            may_call(f.instructions[n])) {
             return false;
         }
     }
@@ -388,7 +391,7 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
             const double start = busy.take(a.cost, deferred[n] ? issue : std::max(issue, operands[n]));
             there[n] = start + graph::latency_of(a, tables[t]);
             issue = a.cost.slots == 0 ? issue : start + a.cost.slots;
-            if (is_fixed(a.cost.what)) {
+            if (a.fixed) {
                 issue = std::max(issue, there[n]);
             }
             for (const edge& e : a.after) {

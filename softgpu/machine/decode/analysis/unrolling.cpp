@@ -72,7 +72,7 @@ unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& fl
     for (std::uint32_t n = b.first; n + 1 < b.last; ++n) {
         const ptx::instruction& i = f.instructions[n];
         const machine_cost cost = cost_of(i);
-        if (is_fixed(cost.what) || begins_with_fence(i)) {
+        if (is_fixed(cost.what) || may_call(i) || begins_with_fence(i)) {
             return 1;
         }
         slots += cost.slots;
