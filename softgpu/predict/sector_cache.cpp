@@ -117,6 +117,7 @@ sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, 
     }
     set& here = sets_[lru_set::place_of(line, sets_.size())];
     if (here.launch != launch_) {
+        here.is_new = here.launch == 0;
         here.launch = launch_;
         here.fresh = {};
         for (entry& e : here.entries) {
@@ -128,7 +129,9 @@ sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, 
     if (way == lru_set::ways) {
         way = here.lines.oldest();
         clean<&entry::kept>(here, here.kept, way, o.kept);
-        clean<&entry::fresh>(here, here.fresh, way, o.fresh);
+        if (!here.is_new) {
+            clean<&entry::fresh>(here, here.fresh, way, o.fresh);
+        }
         here.entries[way] = {.by = a, .kept = {}, .fresh = {}};
         here.lines.put(way, line);
     }
@@ -136,11 +139,15 @@ sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, 
     entry& e = here.entries[way];
     if constexpr (stores) {
         store(e.kept, sectors, words, o.kept);
-        store(e.fresh, sectors, words, o.fresh);
+        if (!here.is_new) {
+            store(e.fresh, sectors, words, o.fresh);
+        }
     } else {
         const bool is_own = e.by.by == a.by;
         load(e.kept, sectors, is_own, o.kept);
-        load(e.fresh, sectors, is_own, o.fresh);
+        if (!here.is_new) {
+            load(e.fresh, sectors, is_own, o.fresh);
+        }
         if constexpr (How == use::prefetch) {
             e.kept.along |= o.kept.fetched & 15;
             e.fresh.along |= o.fresh.fetched & 15;
@@ -151,7 +158,12 @@ sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, 
     }
     if (stores || (here.kept.partial | here.fresh.partial) != 0) {
         limit<&entry::kept>(here, here.kept, way, o.kept);
-        limit<&entry::fresh>(here, here.fresh, way, o.fresh);
+        if (!here.is_new) {
+            limit<&entry::fresh>(here, here.fresh, way, o.fresh);
+        }
+    }
+    if (here.is_new) {
+        o.fresh = o.kept;
     }
     return o;
 }

@@ -86,6 +86,7 @@ private:
     struct alignas(64) set {
         lru_set lines;
         std::uint32_t launch = 0; // of another one: `fresh` of all entries says nothing
+        bool is_new = false;      // no launch before has used the set: `fresh` would be `kept`, and is not kept up
         stored_lines kept, fresh;
         std::array<entry, lru_set::ways> entries;
     };

@@ -65,7 +65,9 @@ protected:
 
 TEST_F(loads_of_an_if, both_loads_wait_together) {
     const double one = microseconds(predicated_, 5);
-    EXPECT_NEAR(microseconds(predicated_, 4), one, 0.02);
+    const double both = microseconds(predicated_, 4);
+    EXPECT_GT(both, one); // for the slower one
+    EXPECT_LT(both, one + 0.1);
     const double branched = microseconds(branched_, 5);
     EXPECT_NEAR(branched, one, 0.02);
     EXPECT_GT(microseconds(branched_, 4), branched + 0.3); // a second load by DRAM
