@@ -103,8 +103,8 @@ struct host_scan {
         }
     }
 
-    // The results of a block; prefixes[r] is that of run r. Of sums that round it is the prefix in the chunk, and `before` that of
-    // the chunk; others have no `before`.
+    // The results of a block; prefixes[r] is that of run r. Of sums that round it is the prefix in the part of the chunk, and
+    // `before` that of the part; others have no `before`.
     void write_block(std::uint64_t v, const A* prefixes, const A& before) const {
         U results[block];
         if constexpr (vectors) {
