@@ -103,8 +103,9 @@ def page(raw):
     out = ["# The library on the host's cores beside its peers", "",
            f"{model}, {context['num_cpus']} threads; {context['date'][:16].replace('T', ' ')}; written by "
            "`measure/pages/host_table.py`.", "",
-           "2^26 samples (bytes: as many). Milliseconds, medians of five runs in random order; NumPy, which has one thread, and",
-           "OpenCV come right after, in runs of their own. The factor is the fastest peer's time over ours: above 1 where ours is faster. The ceilings,",
+           "2^26 samples (bytes: as many). Milliseconds, medians of five runs in random order; NumPy, which has one thread, comes",
+           "right after, in runs of its own. " + ("" if any("opencv" in times for times in cases.values()) else "OpenCV was not there. ") +
+           "The factor is the fastest peer's time over ours: above 1 where ours is faster. The ceilings,",
            "reading and copying 2^26 floats with the same threads, are taken by each program anew. The bytes of segmented sums are",
            "those of elements, offsets and results.", ""]
     for program, limit in limits.items():
