@@ -111,6 +111,12 @@ std::string group_digits(std::uint64_t value) {
     return out;
 }
 
+std::string count_or_blank(std::uint64_t value) { return value == 0 ? std::string() : short_count(value); }
+
+std::string quotient(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? std::string() : fmt::format("{:.1f}", static_cast<double>(part) / static_cast<double>(whole));
+}
+
 std::string short_count(std::uint64_t value) {
     if (value < 100000) {
         return std::to_string(value);

@@ -25,6 +25,12 @@ public:
 // 99999 as "99999", 1234567 as "1.23M".
 [[nodiscard]] std::string short_count(std::uint64_t value);
 
+// The same; nothing for 0.
+[[nodiscard]] std::string count_or_blank(std::uint64_t value);
+
+// One decimal of a quotient; nothing where there is none.
+[[nodiscard]] std::string quotient(std::uint64_t part, std::uint64_t whole);
+
 // `digits` significant digits, without exponent for values between 1e-4 and 1e9; "–" if not finite.
 [[nodiscard]] std::string figure(double value, int digits = 3);
 

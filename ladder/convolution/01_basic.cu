@@ -102,7 +102,7 @@ engine::step_definition basic() {
                   "Parallel patterns, The 1D Version"},
         .data = line,
         .run = run,
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {
             {"ratio of floating point arithmetic to global memory access is ~ 1.0", "Parallel patterns, The 1D Version",
              engine::counted(ratio_of_one).refuted_by(engine::step_in_place("2"))},
@@ -119,7 +119,7 @@ engine::step_definition ghost_elements() {
                       "zeros before and behind the input, and nobody has to ask", "Parallel patterns, The 1D Version"},
             .data = line_with_ghosts,
             .run = run_ghosts,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"ghost values that are stored take divergence away", "beyond the lectures",
                  engine::compared("1", less_divergence)},

@@ -131,7 +131,7 @@ engine::step_definition constant_mask() {
                   "Parallel patterns, Mask M and Constant Memory"},
         .data = line,
         .run = run,
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {
             {"M is a good candidate for constant memory: 2 operations for each load from global memory",
              "Parallel patterns, Regarding Mask M", engine::compared("1", half_the_loads)},
@@ -148,7 +148,7 @@ engine::step_definition even_mask() {
                       "Parallel patterns, Mask M and Constant Memory"},
             .data = line_with_even_mask,
             .run = run_even,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"#define MASK_WIDTH 10; cudaMemcpyToSymbol(M, h_M, MASK_WIDTH * sizeof(float), ...)",
                         "Parallel patterns, Mask M and Constant Memory",
                         engine::check(ten_weights).refuted_by(engine::mutant("four weights before", run_one_off))}}};

@@ -123,7 +123,7 @@ engine::step_definition tiled_with_halo() {
                       "Parallel patterns, This means", false, "2"},
             .data = line,
             .run = run_halo,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"load data from device memory to shared memory, process it there: each element once",
                  "Parallel patterns, This means",
@@ -140,7 +140,7 @@ engine::step_definition tiled_with_cache() {
                       "380, Blocking for L1, Read-only, L2 Caches", false, "3"},
             .data = line,
             .run = run_cached,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"a simpler tile, and the halo from the cache", "beyond the lectures",
                  engine::compared("3", without_halo_in_tile)},

@@ -119,7 +119,7 @@ engine::step_definition basic_2d() {
             .data = image,
             .run = run_basic,
             .size = as_image,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"the ratio of arithmetic to global memory access is ~ 1.0 in two dimensions too",
                  "beyond the lectures", engine::counted(ratio_of_one).refuted_by(engine::step_in_place("6"))},
@@ -133,7 +133,7 @@ engine::step_definition constant_2d() {
         .data = image,
         .run = run_constant,
         .size = as_image,
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {
             {"M is a good candidate for constant memory: 2 operations for each load from global memory",
              "Parallel patterns, Regarding Mask M",
@@ -149,7 +149,7 @@ engine::step_definition tiled_2d() {
             .data = image,
             .run = run_tiled,
             .size = as_image,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"a tile of 16 x 16 needs 20 x 20 loads: 1.56 a pixel instead of 25", "beyond the lectures",
                  engine::counted(tile_and_halo).refuted_by(engine::step_in_place("6"))},

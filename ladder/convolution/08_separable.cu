@@ -64,7 +64,7 @@ engine::step_definition separable() {
             .run = run,
             .size = [](std::uint64_t n) { return pixels(n); },
             .scratch_bytes = [](std::uint64_t n) { return n * sizeof(float); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims =
                 {
                     {"5 + 5 products a pixel instead of 25", "beyond the lectures",

@@ -42,7 +42,7 @@ engine::step_definition library() {
     return {.about = {"9", "warpfold::correlate", source, "the library's call, one dimension", "beyond the lectures"},
             .data = line,
             .run = run,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"faster than step 3", "beyond the lectures", engine::faster_than("3")}}};
 }
 
@@ -52,7 +52,7 @@ engine::step_definition library_2d() {
         .data = image,
         .run = run_2d,
         .size = [](std::uint64_t n) { return pixels(n); },
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {{"faster than step 8", "beyond the lectures", engine::faster_than("8")}}};
 }
 

@@ -136,7 +136,7 @@ engine::step_definition peer_cpu() {
                 }
                 return engine::bytes_of(out);
             },
-        .least_bytes = read_and_written};
+        .least_bytes = engine::read_and_written};
 }
 
 const engine::ladder_definition& ladder() {

@@ -43,7 +43,6 @@ struct extent {
 [[nodiscard]] std::uint64_t pairs_of_line(std::uint64_t n);
 [[nodiscard]] std::uint64_t pairs_of_image(std::uint64_t n);
 
-[[nodiscard]] inline std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
 // Elements that threads loaded from global memory.
 [[nodiscard]] inline std::uint64_t loads(const step_result& step) {
     return engine::total(step.launches).global_load_bytes / sizeof(float);

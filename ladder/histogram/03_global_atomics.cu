@@ -29,7 +29,7 @@ void run(const engine::stage& on) {
 }
 
 verdict coalesced(const engine::evidence& e) {
-    const double sectors = sectors_a_load(e.step);
+    const double sectors = engine::sectors_a_load(engine::total(e.step.launches));
     return seen(sectors <= 1.01, number(sectors, 2) + " sectors a load of 32 characters");
 }
 

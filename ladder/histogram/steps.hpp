@@ -43,10 +43,6 @@ constexpr unsigned private_bins = 8192; // of these
 inline void clear(const engine::stage& on, unsigned bins) {
     WARPFOLD_CUDA_CHECK(cudaMemsetAsync(on.out, 0, bins * sizeof(int), on.stream));
 }
-[[nodiscard]] inline double sectors_a_load(const step_result& step) {
-    const auto c = engine::total(step.launches);
-    return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
-}
 
 engine::step_definition sections();
 engine::step_definition interleaved();

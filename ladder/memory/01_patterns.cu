@@ -71,8 +71,6 @@ void run(const engine::stage& on) {
     }
 }
 
-std::uint64_t each_once(std::uint64_t n) { return 2 * n * sizeof(int); }
-
 // Pieces of so many bytes that warps touch, on average, by the pattern's own addresses; of the first 2048 warps.
 template <class Pattern>
 double pieces(std::uint64_t n, std::uint64_t bytes) {
@@ -93,7 +91,7 @@ std::string percent(double share) { return number(100 * share, share < 0.1 ? 3 :
 template <class Pattern>
 engine::check segments(double expected, double needed_bytes) {
     return full_warps([=](const engine::evidence& e) {
-        const double here = sectors_a_load(e.step.launches[0].total);
+        const double here = engine::sectors_a_load(e.step.launches[0].total);
         return seen(here == expected && pieces<Pattern>(e.n(), 32) == here,
                     number(here, 2) + " segments of 32 bytes a load: of " + number(32 * here, 0) + " bytes moved, " +
                         number(needed_bytes, 0) + " are needed: " + percent(needed_bytes / (32 * here)));
@@ -105,7 +103,7 @@ template <class Pattern>
 engine::check moves_lines(double needed_bytes) {
     return full_warps([=](const engine::evidence& e) {
         const double lines = pieces<Pattern>(e.n(), 128);
-        const double moved = 32 * sectors_a_load(e.step.launches[0].total);
+        const double moved = 32 * engine::sectors_a_load(e.step.launches[0].total);
         const std::string figure = number(moved, 0) + " bytes moved a load: " + percent(needed_bytes / moved) + "; " +
                                    number(lines, 2) + " lines of 128 bytes would be " +
                                    percent(needed_bytes / (128 * lines));
@@ -151,7 +149,7 @@ verdict some_four(const engine::evidence& e) {
 }
 
 verdict scattered_share(const engine::evidence& e) {
-    const double moved = 32 * sectors_a_load(e.step.launches[0].total);
+    const double moved = 32 * engine::sectors_a_load(e.step.launches[0].total);
     const double n = pieces<anywhere>(e.n(), 32);
     return seen(std::abs(moved - 32 * n) < 0.01 * moved, "N = " + number(n, 2) + " segments by the addresses; " +
                                                              number(moved, 0) +
@@ -190,7 +188,7 @@ void run_difference(const engine::stage& on) {
 verdict nearly_all_used(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(moved_for_each(c) < 1.25,
-                number(sectors_a_load(c), 2) +
+                number(engine::sectors_a_load(c), 2) +
                     " segments a load, 5 of the one, 4 of the other, most of them the same: " +
                     percent(1 / moved_for_each(c)) + " of the bytes moved are used");
 }
@@ -215,7 +213,7 @@ engine::step_definition aligned() {
                       "a warp reads 32 words that follow each other, from a multiple of 128 bytes", patterns},
             .data = gathered<in_order>,
             .run = run<in_order>,
-            .least_bytes = each_once,
+            .least_bytes = engine::read_and_written,
             .claims = {{"aligned, consecutive: addresses fall within 4 segments, bus utilization 100 %", patterns,
                         segments<in_order>(4, 128).refuted_by(misaligned_instead)},
                        {"aligned, consecutive: 1 cache-line, 128 bytes move across the bus on a miss, 100 %", caching,
@@ -227,7 +225,7 @@ engine::step_definition permuted() {
                       "the same words, each lane another", patterns},
             .data = gathered<permutation>,
             .run = run<permutation>,
-            .least_bytes = each_once,
+            .least_bytes = engine::read_and_written,
             .claims = {{"aligned, permuted: addresses fall within 4 segments, bus utilization 100 %", patterns,
                         segments<permutation>(4, 128).refuted_by(misaligned_instead)},
                        {"aligned, permuted: 1 cache-line, 128 bytes move across the bus on a miss, 100 %", caching,
@@ -240,7 +238,7 @@ engine::step_definition misaligned() {
             .data = shifted_copies,
             .run = run_misaligned,
             .size = engine::at_most(1u << 22),
-            .least_bytes = [](std::uint64_t n) { return shifts * each_once(n); },
+            .least_bytes = [](std::uint64_t n) { return shifts * engine::read_and_written(n); },
             .claims = {{"misaligned: addresses fall within at most 5 segments, bus utilization at least 80 %", patterns,
                         full_warps(at_most_five).refuted_by(scattered_instead)},
                        {"some misaligned patterns will fall within 4 segments, so 100 % utilization", patterns,
@@ -265,7 +263,7 @@ engine::step_definition scattered() {
                       patterns},
             .data = gathered<anywhere>,
             .run = run<anywhere>,
-            .least_bytes = each_once,
+            .least_bytes = engine::read_and_written,
             .claims = {{"scattered: N x 32 bytes move across the bus, bus utilization 128 / (N x 32)", patterns,
                         full_warps(scattered_share).refuted_by(engine::step_in_place("aligned"))},
                        {"scattered: N cache-lines, N x 128 bytes move, bus utilization 32 x 4B / (N x 128B)", caching,
@@ -279,7 +277,7 @@ engine::step_definition neighbours() {
             .data = differences<1, 1>,
             .run = run_difference<1, 1>,
             .size = engine::at_most(1u << 20),
-            .least_bytes = each_once,
+            .least_bytes = engine::read_and_written,
             .claims = {{"~OK: x[i] = a[i+1] - a[i]", global_patterns,
                         full_warps(nearly_all_used).refuted_by(engine::step_in_place("strided"))}}};
 }

@@ -112,7 +112,7 @@ verdict three_loads(const engine::evidence& e) {
 }
 
 verdict at_a_stride_of_12(const engine::evidence& e) {
-    const double here = sectors_a_load(e.step.launches[0].total);
+    const double here = engine::sectors_a_load(e.step.launches[0].total);
     return seen(here == 12,
                 number(here, 0) + " segments of 32 bytes a load: addresses of " + number(32 * here, 0) + " bytes");
 }
@@ -147,8 +147,8 @@ const auto time_of_an_h200 = engine::planted("an H200's time", [](engine::altere
 verdict one_load(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
     return seen(c.global_load_requests == warps_of(e.n()), std::to_string(c.global_load_requests / warps_of(e.n())) +
-                                                               " loads a warp, of " + number(sectors_a_load(c), 0) +
-                                                               " segments each");
+                                                               " loads a warp, of " +
+                                                               number(engine::sectors_a_load(c), 0) + " segments each");
 }
 
 verdict no_conflict(const engine::evidence& e) {

@@ -151,7 +151,7 @@ verdict one_of_them(const engine::evidence& e) {
 }
 
 verdict one_segment(const engine::evidence& e) {
-    const double here = sectors_a_store(e.step.launches[0].total);
+    const double here = engine::sectors_a_store(e.step.launches[0].total);
     return seen(here == 1, number(here, 0) + " segment a store");
 }
 

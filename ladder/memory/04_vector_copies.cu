@@ -88,8 +88,6 @@ verdict remainder_lost(const engine::evidence& e) {
                : holds_only_for("grids with more than n/4 threads: no thread has the index n/4 here", figure);
 }
 
-std::uint64_t each_once(std::uint64_t n) { return 2 * n * sizeof(int); }
-
 constexpr const char* source = "ladder/memory/04_vector_copies.cu";
 constexpr const char* section = "380, Vectorized Memory Access";
 
@@ -99,7 +97,7 @@ engine::step_definition copy_by_int() {
     return {.about = {"int", "copy by int", source, "a load and a store of 4 bytes", section},
             .data = copy_of,
             .run = run<int>,
-            .least_bytes = each_once,
+            .least_bytes = engine::read_and_written,
             .claims = {{"warp needs 128 bytes", "380, Access Patterns vs. Memory Throughput",
                         loads_for(128).refuted_by(engine::step_in_place("int4"))}}};
 }
@@ -108,7 +106,7 @@ engine::step_definition copy_by_int2() {
     return {.about = {"int2", "copy by int2", source, "a load and a store of 8 bytes", section},
             .data = copy_of,
             .run = run<int2>,
-            .least_bytes = each_once,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"LD.E.64: 256 bytes a warp", section, loads_for(256).refuted_by(engine::step_in_place("int"))},
                 {"fewer instructions than by int", "beyond the lectures", engine::compared("int", fewer_instructions)},
@@ -119,7 +117,7 @@ engine::step_definition copy_by_int4() {
     return {.about = {"int4", "copy by int4", source, "a load and a store of 16 bytes", section},
             .data = copy_of,
             .run = run<int4>,
-            .least_bytes = each_once,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"LD.E.128: 512 bytes a warp", section, loads_for(512).refuted_by(engine::step_in_place("int"))},
                 {"fewer instructions than by int", "beyond the lectures", engine::compared("int", fewer_instructions)},

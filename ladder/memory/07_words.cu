@@ -153,8 +153,8 @@ void run_gather_in_l2(const engine::stage& on) {
 }
 
 verdict less_fetched(const engine::evidence& e, const step_result& other) {
-    const double here = sectors_a_load(e.step.launches[0].total);
-    const double there = sectors_a_load(other.launches[0].total);
+    const double here = engine::sectors_a_load(e.step.launches[0].total);
+    const double there = engine::sectors_a_load(other.launches[0].total);
     const std::string figure = number(here, 1) + " segments a load; " + number(there, 1) + " by ld.ca";
     return here == there ? no_difference(figure) : seen(here < there, figure);
 }

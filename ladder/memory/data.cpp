@@ -24,7 +24,7 @@ engine::sample one_more(std::uint64_t n, std::uint64_t seed) {
 std::vector<double> loads_by_launch(const engine::evidence& e) {
     std::vector<double> all;
     for (const auto& launch : e.step.launches) {
-        all.push_back(sectors_a_load(launch.total));
+        all.push_back(engine::sectors_a_load(launch.total));
     }
     return all;
 }
@@ -32,7 +32,7 @@ std::vector<double> loads_by_launch(const engine::evidence& e) {
 std::vector<double> stores_by_launch(const engine::evidence& e) {
     std::vector<double> all;
     for (const auto& launch : e.step.launches) {
-        all.push_back(sectors_a_store(launch.total));
+        all.push_back(engine::sectors_a_store(launch.total));
     }
     return all;
 }

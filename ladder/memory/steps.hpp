@@ -32,12 +32,6 @@ constexpr unsigned threads = 256;
             e.n() < 1024 || e.n() % 32 != 0 ? "needs full warps: a multiple of 32 elements, 1024 at least" : "");
     }));
 }
-[[nodiscard]] inline double sectors_a_load(const engine::counters& c) {
-    return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
-}
-[[nodiscard]] inline double sectors_a_store(const engine::counters& c) {
-    return static_cast<double>(c.global_store_sectors) / static_cast<double>(c.global_store_requests);
-}
 // The same for every launch of the step.
 [[nodiscard]] std::vector<double> loads_by_launch(const engine::evidence& e);
 [[nodiscard]] std::vector<double> stores_by_launch(const engine::evidence& e);

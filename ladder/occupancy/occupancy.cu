@@ -176,7 +176,6 @@ const auto time_of_an_h200 = engine::planted("the time of an H200", [](engine::a
     e.report.device.multiprocessors = 132;
 });
 
-std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(int); }
 std::uint64_t of_fours(std::uint64_t n) { return std::max<std::uint64_t>(n / 4, 1) * 4; }
 
 constexpr const char* source = "ladder/occupancy/occupancy.cu";
@@ -231,7 +230,7 @@ engine::step_definition few_threads() {
                   "Parallel patterns, Little's Law"},
         .data = copied,
         .run = [](const engine::stage& on) { run_copy<int, 1>(on, few); },
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {{"to hide memory latency you need to keep 100 KB in flight", "Parallel patterns, How about memory?",
                     engine::check(hundred_kilobytes).refuted_by(time_of_an_h200)}}};
 }
@@ -240,7 +239,7 @@ engine::step_definition more_threads() {
     return {.about = {"threads", "more threads", source, "2048 threads on each multiprocessor, a word each", section},
             .data = copied,
             .run = [](const engine::stage& on) { run_copy<int, 1>(on, many_threads); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"use more threads", section, more_in_flight(many_threads, "16 times the threads")}}};
 }
 
@@ -249,7 +248,7 @@ engine::step_definition more_instructions() {
                       section},
             .data = copied,
             .run = [](const engine::stage& on) { run_copy<int, 16>(on, many_loads); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"use more instructions per thread", section, more_in_flight(many_loads, "as few threads")},
                        {"higher performance does not mean more threads", "Parallel patterns, So ...",
                         more_in_flight(many_loads, "as few threads")}}};
@@ -261,7 +260,7 @@ engine::step_definition more_data() {
         .data = copied,
         .run = [](const engine::stage& on) { run_copy<int4, 4>(on, wide_loads); },
         .size = of_fours,
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {{"use more data per thread", section, more_in_flight(wide_loads, "as few threads")},
                    {"LD.E.128: 512 bytes a load of a warp", "380, Vectorized Memory Access",
                     engine::counted(loads_are_wide).refuted_by(engine::step_in_place("few"))}}};

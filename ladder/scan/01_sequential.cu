@@ -60,7 +60,7 @@ engine::step_definition sequential() {
             .data = exclusive,
             .run = run,
             .size = engine::at_most(4096),
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"n additions", "Parallel patterns, Sequential algorithm",
                  engine::counted(n_additions).refuted_by(engine::mutant("every total added up anew", run_anew))},

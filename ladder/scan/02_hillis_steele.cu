@@ -87,7 +87,7 @@ engine::step_definition hillis_steele() {
         .data = inclusive,
         .run = run,
         .size = engine::at_most(most_threads),
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {
             {"the first-attempt scan executes log(n) iterations", "Parallel patterns, Work Efficiency Considerations",
              engine::counted(log_n_iterations).refuted_by(engine::step_in_place("7"))},

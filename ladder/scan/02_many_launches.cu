@@ -71,7 +71,7 @@ engine::step_definition many_launches() {
             .data = inclusive,
             .run = run,
             .scratch_bytes = [](std::uint64_t n) { return n * sizeof(int); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"as is, solution only works when entire array processed by one block; for 16 million entries more "
                  "kernel calls in order",

@@ -61,7 +61,7 @@ engine::step_definition barrier_in_branch() {
             .data = inclusive,
             .run = run,
             .size = engine::at_most(section_size),
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .expected = outcome::by_luck,
             .lesson = "__syncthreads() has to be reached by all threads of the block, and the loop ends at another "
                       "iteration for each",

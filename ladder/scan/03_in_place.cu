@@ -69,7 +69,7 @@ engine::step_definition two_barriers() {
         .data = inclusive,
         .run = run,
         .size = engine::at_most(most_threads),
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {
             {"a barrier to ensure all inputs have been generated, another that all threads have secured their inputs",
              "Parallel patterns, How to handle dependencies in that implementation?",

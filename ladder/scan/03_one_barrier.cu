@@ -43,7 +43,7 @@ engine::step_definition one_barrier() {
             .data = inclusive,
             .run = run,
             .size = engine::at_most(most_threads),
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .expected = outcome::by_luck,
             .lesson =
                 "a thread may overwrite the input of another; only the order in which warps happen to run saves it",

@@ -67,7 +67,7 @@ engine::step_definition exclusive_shift() {
             .data = exclusive,
             .run = run,
             .size = engine::at_most(most_threads),
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"the exclusive scan is [I, a0, a0 + a1, ...]: it does without the last element",
                  "Parallel patterns, Scan / Parallel Prefix Sum",

@@ -132,7 +132,7 @@ engine::step_definition balanced_tree() {
             .data = exclusive,
             .run = run,
             .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"the reduction takes n/2 + n/4 + ... + 1 = n-1 additions", "759, Operation Count, Reduce Phase",
                  engine::counted(halving_levels).refuted_by(engine::step_in_place("2"))},

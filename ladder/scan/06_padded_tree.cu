@@ -86,7 +86,7 @@ engine::step_definition padded_tree() {
             .data = exclusive,
             .run = run,
             .size = [](std::uint64_t n) { return power_of_two(n, 2048); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"get rid of the bank conflicts through padding", "759, Going Beyond 2048 Entries [3/3]",
                  engine::compared("5", no_conflicts_left)},

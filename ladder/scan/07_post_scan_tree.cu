@@ -103,7 +103,7 @@ engine::step_definition post_scan_tree() {
         .data = inclusive,
         .run = run,
         .size = engine::at_most(2048),
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {
             {"the parallel scan executes 2 log(n) parallel iterations (one less)", "Parallel patterns, Work Analysis",
              engine::counted(iterations).refuted_by(engine::step_in_place("2"))},

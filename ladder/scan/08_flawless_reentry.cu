@@ -114,17 +114,12 @@ verdict launches(const engine::evidence& e) {
                 std::to_string(depth) + " levels in launches of " + list(grids) + " blocks, up and down");
 }
 
-double sectors_a_load(const softgpu::observe::launch_record& launch) {
-    return static_cast<double>(launch.total.global_load_sectors) /
-           static_cast<double>(launch.total.global_load_requests);
-}
-
 verdict jumps(const engine::evidence& e) {
     if (size_of(e.n()) < 64 * 64) {
         return unseen("needs a full warp in the second launch");
     }
-    const double first = sectors_a_load(e.step.launches[0]);
-    const double second = sectors_a_load(e.step.launches[1]);
+    const double first = engine::sectors_a_load(e.step.launches[0].total);
+    const double second = engine::sectors_a_load(e.step.launches[1].total);
     return seen(second == 32,
                 number(second, 1) + " sectors a load in the second launch, " + number(first, 1) + " in the first");
 }
@@ -153,7 +148,7 @@ engine::step_definition flawless_reentry() {
         .data = exclusive,
         .run = run,
         .scratch_bytes = [](std::uint64_t n) { return size_of(n) * sizeof(int); },
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {
             {"we will have to invoke the kernel several times, until the stride is 2^(M-1), and down in a similar "
              "fashion",

@@ -118,7 +118,7 @@ engine::step_definition not_a_power_of_two() {
             .run = run,
             .size = odd_size,
             .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"how would you implement the case when the number of elements is not a power of 2?",
                  "759, Concluding Remarks, Parallel Scan",
@@ -132,7 +132,7 @@ engine::step_definition block_sums() {
             .data = exclusive,
             .run = run,
             .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"we only looked at up to 2048 elements; how do we handle 16,777,216? By a launch for each level of "
                  "sums, and another to add them",

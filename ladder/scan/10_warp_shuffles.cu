@@ -61,7 +61,7 @@ engine::step_definition warp_shuffles() {
             .data = inclusive,
             .run = run,
             .scratch_bytes = [](std::uint64_t n) { return sums_of(n, part) * sizeof(int); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"no shared memory is needed within a warp", "380, Shuffle (SHFL)",
                  engine::compared("9", one_value_a_warp)},

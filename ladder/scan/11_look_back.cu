@@ -139,7 +139,7 @@ engine::step_definition look_back() {
             .data = inclusive,
             .run = run,
             .scratch_bytes = [](std::uint64_t n) { return 8 + 8 * engine::divide_up(n, tile_elements); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"one launch", "Merrill and Garland (2016)",
                  engine::launched(one_launch).refuted_by(engine::step_in_place("10"))},

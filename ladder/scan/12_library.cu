@@ -33,7 +33,7 @@ engine::step_definition library() {
                       "the library's call: look-back in one launch", "beyond the lectures"},
             .data = inclusive,
             .run = run,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"every element is read and written once", "beyond the lectures",
                  engine::counted(once_over_memory).refuted_by(engine::step_in_place("9"))},

@@ -17,7 +17,6 @@ namespace warpfold::ladder::scan {
 [[nodiscard]] engine::sample sausage(std::uint64_t n, std::uint64_t seed);
 
 // A scan reads and writes every element once.
-[[nodiscard]] inline std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(std::int32_t); }
 // The largest power of two that is no more than n and `most`.
 [[nodiscard]] std::uint64_t power_of_two(std::uint64_t n, std::uint64_t most);
 

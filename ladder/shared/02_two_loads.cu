@@ -48,10 +48,6 @@ void run_one(const engine::stage& on, const char* name, void (*kernel)(int*, con
     }
 }
 
-double sectors_a_load(const engine::counters& c) {
-    return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
-}
-
 engine::check of_full_blocks(engine::check inner) {
     return engine::counted(engine::guarded(std::move(inner), [](const engine::evidence& e) {
         return std::string(e.n() == 0 || e.n() % (2 * threads) != 0 ? "needs full blocks: a multiple of 512 elements"
@@ -68,7 +64,7 @@ engine::check passes_are(double expected) {
 
 engine::check sectors_are(double expected) {
     return of_full_blocks([expected](const engine::evidence& e) {
-        const double here = sectors_a_load(e.step.launches[0].total);
+        const double here = engine::sectors_a_load(e.step.launches[0].total);
         return seen(here == expected, number(here, 1) + " segments a load");
     });
 }
@@ -86,8 +82,6 @@ const auto equal_times = engine::planted("equal times", [](engine::altered_evide
     e.other("two loads").cold = e.step.cold = timing{.median = 1, .low = 0.9, .high = 1.1, .samples = 31};
 });
 
-std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(int); }
-
 constexpr const char* source = "ladder/shared/02_two_loads.cu";
 constexpr const char* exercise = "759, Exercise: Is ShMem access below good or bad?";
 constexpr const char* conflicts =
@@ -100,7 +94,7 @@ engine::step_definition two_loads_interleaved() {
     return {.about = {"two loads", "two neighbours a thread", source, "shared[2*tid] and shared[2*tid+1]", exercise},
             .data = copied,
             .run = [](const engine::stage& on) { run_one(on, "load_neighbours", load_neighbours); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"2-way-interleaved loads result in 2-way bank conflicts", conflicts,
                         passes_are(2).refuted_by(engine::step_in_place("two apart"))},
                        {"you don't have coalesced global memory loads", exercise,
@@ -111,7 +105,7 @@ engine::step_definition two_loads_apart() {
     return {.about = {"two apart", "two a block apart", source, "shared[tid] and shared[tid + blockDim.x]", better},
             .data = copied,
             .run = [](const engine::stage& on) { run_one(on, "load_a_block_apart", load_a_block_apart); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"each thread loads one element in every consecutive group: no conflicts", better,
                         passes_are(1).refuted_by(engine::step_in_place("two loads"))},
                        {"and coalesced loads", better, sectors_are(4).refuted_by(engine::step_in_place("two loads"))},

@@ -101,8 +101,6 @@ void run_kernel(const engine::stage& on, const char* name, kernel k) {
     }
 }
 
-std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
-
 // `inner` where the matrix is of whole tiles.
 engine::check whole_tiles(engine::check inner) {
     return engine::counted(engine::guarded(std::move(inner), [](const engine::evidence& e) {
@@ -112,18 +110,12 @@ engine::check whole_tiles(engine::check inner) {
     }));
 }
 
-double sectors_a_load(const engine::counters& c) {
-    return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
-}
-double sectors_a_store(const engine::counters& c) {
-    return static_cast<double>(c.global_store_sectors) / static_cast<double>(c.global_store_requests);
-}
-
 engine::check segments(double load, double store) {
     return whole_tiles([=](const engine::evidence& e) {
         const auto& c = e.step.launches[0].total;
-        return seen(sectors_a_load(c) == load && sectors_a_store(c) == store,
-                    number(sectors_a_load(c), 0) + " segments a load, " + number(sectors_a_store(c), 0) + " a store");
+        return seen(engine::sectors_a_load(c) == load && engine::sectors_a_store(c) == store,
+                    number(engine::sectors_a_load(c), 0) + " segments a load, " +
+                        number(engine::sectors_a_store(c), 0) + " a store");
     });
 }
 
@@ -145,7 +137,7 @@ engine::step_definition copy() {
         .data = copied,
         .run = [](const engine::stage& on) { run_kernel(on, "copy_matrix", copy_matrix); },
         .size = as_matrix,
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {{"strive for perfect address coalescing per warp", "380, Summary: GMEM Optimization",
                     segments(4, 4).refuted_by(engine::step_in_place("1"))}}};
 }
@@ -155,7 +147,7 @@ engine::step_definition naive() {
             .data = transposed,
             .run = [](const engine::stage& on) { run_kernel(on, "transpose_naive", transpose_naive); },
             .size = as_matrix,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"avoid patterns with large strides between threads: each thread's word in a segment of its own",
                         "380, Summary: GMEM Optimization", segments(4, 32).refuted_by(engine::step_in_place("copy"))}}};
 }
@@ -166,7 +158,7 @@ engine::step_definition tiled() {
             .data = transposed,
             .run = [](const engine::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<0>); },
             .size = as_matrix,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"staging accesses via SMEM: both sides coalesced", "380, Summary: GMEM Optimization",
                         segments(4, 4).refuted_by(engine::step_in_place("1"))},
                        {"worst case: 32 threads access 32 different words in the same bank",
@@ -180,7 +172,7 @@ engine::step_definition padded() {
             .data = transposed,
             .run = [](const engine::stage& on) { run_kernel(on, "transpose_tiled", transpose_tiled<1>); },
             .size = as_matrix,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"get rid of the bank conflict through padding", "759, Going Beyond 2048 Entries [3/3]",
                         passes(1).refuted_by(engine::step_in_place("2"))},
                        {"faster than step 2", "759, Going Beyond 2048 Entries [3/3]", engine::faster_than("2")}}};

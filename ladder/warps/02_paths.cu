@@ -135,8 +135,6 @@ auto launched(const char* name, Kernel kernel) {
     return [=](const engine::stage& on) { run_tree(on, name, kernel); };
 }
 
-std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
-
 constexpr const char* source = "ladder/warps/02_paths.cu";
 constexpr const char* section = "380, Some Observations";
 
@@ -146,7 +144,7 @@ engine::step_definition half_of_each_warp() {
     return {.about = {"two paths", "every second thread another path", source, "both paths in every warp", section},
             .data = by_path<1>,
             .run = launched("two_paths", two_paths<1>),
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"two control flow paths will be sequentially traversed for each warp", section,
                         whole_blocks(one_after_the_other).refuted_by(engine::step_in_place("one path"))}}};
 }
@@ -156,7 +154,7 @@ engine::step_definition half_of_the_warps() {
         .about = {"one path", "every second warp another path", source, "the same paths, one in each warp", section},
         .data = by_path<32>,
         .run = launched("two_paths", two_paths<32>),
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {{"it is critical to reduce warp divergence for threads running different code paths: half the "
                     "instructions",
                     "587, Summary", engine::compared("two paths", half_the_instructions)},
@@ -167,7 +165,7 @@ engine::step_definition predicated() {
     return {.about = {"selection", "a selection", source, "both values are there: no branch is needed", section},
             .data = chosen,
             .run = launched("choose", choose),
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"a short condition becomes a selection and does not diverge", "beyond the lectures",
                         whole_blocks(no_branch).refuted_by(engine::step_in_place("branch"))}}};
 }
@@ -177,7 +175,7 @@ engine::step_definition branched() {
         .about = {"branch", "a branch", source, "the same condition around two stores", section},
         .data = chosen,
         .run = launched("choose_by_branch", choose_by_branch),
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {{"threads that do not perform the addition may cost extra cycles depending on the implementation of "
                     "divergence",
                     section, engine::compared("selection", a_branch)}}};

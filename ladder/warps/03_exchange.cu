@@ -62,8 +62,6 @@ verdict one_warp_barrier(const engine::evidence& e) {
 
 constexpr const char* source = "ladder/warps/03_exchange.cu";
 
-std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
-
 } // namespace
 
 engine::step_definition unordered_exchange() {
@@ -71,7 +69,7 @@ engine::step_definition unordered_exchange() {
                       "587, When Only One Warp Remains Active"},
             .data = exchanged,
             .run = [](const engine::stage& on) { run_tree(on, "exchange_in_lockstep", exchange_in_lockstep); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .expected = outcome::by_luck,
             .lesson = "volatile makes every access a load or a store, and orders none of them between lanes",
             .finds = "race in shared memory",
@@ -87,7 +85,7 @@ engine::step_definition ordered_exchange() {
                   "380, __syncwarp"},
         .data = exchanged,
         .run = [](const engine::stage& on) { run_tree(on, "exchange_synchronised", exchange_synchronised); },
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {{"on Volta and newer, reduction in shared memory must use warp synchronization", "380, And More...",
                     engine::counted(one_warp_barrier).refuted_by(engine::step_in_place("lockstep"))}}};
 }

@@ -155,8 +155,6 @@ verdict barriers_of_the_warp(const engine::evidence& e) {
 constexpr const char* source = "ladder/warps/04_shuffles.cu";
 constexpr const char* variants_slide = "380, Variants";
 
-std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
-
 } // namespace
 
 engine::step_definition shuffle_variants() {
@@ -175,7 +173,7 @@ engine::step_definition warp_sums_by_memory() {
             .data = sums_of_warps,
             .run = reduced_by("reduce_by_memory", reduce_by_memory),
             .size = engine::at_most(blocks_timed * wide_block),
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"re-converge threads and perform memory fence", "380, __syncwarp",
                         engine::counted(barriers_of_the_warp).refuted_by(engine::step_in_place("lockstep"))}}};
 }
@@ -186,7 +184,7 @@ engine::step_definition warp_sums_by_shuffles() {
         .data = sums_of_warps,
         .run = reduced_by("reduce_by_shuffles", reduce_by_shuffles),
         .size = engine::at_most(blocks_timed * wide_block),
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {{"do not use shared memory for last 5 steps, but use warp shuffle instructions", "380, And More...",
                     engine::compared("by memory", five_shuffles)},
                    {"launch 26 blocks of 1024 threads, run the reduction 4096 times: faster than shared memory",

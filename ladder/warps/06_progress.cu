@@ -130,8 +130,6 @@ verdict says_who_waits(const engine::evidence& e) {
     return seen(true, said);
 }
 
-std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * sizeof(float); }
-
 constexpr const char* source = "ladder/warps/06_progress.cu";
 constexpr const char* section = "587, When Only One Warp Remains Active";
 constexpr const char* syncwarp = "380, __syncwarp";
@@ -146,7 +144,7 @@ engine::step_definition neighbour_by_neighbour() {
                   "a loop that a lane of the same warp has to end: independent thread scheduling", section},
         .data = sums_from_above,
         .run = [](const engine::stage& on) { run_tree(on, "chain", chain); },
-        .least_bytes = read_and_written,
+        .least_bytes = engine::read_and_written,
         .claims = {{"threads in one warp always execute the same instruction", section,
                     engine::launched(same_instruction).refuted_by(engine::step_in_place("two paths"))},
                    {"lanes that wait take turns with those that work: fewer than half at a time", "beyond the lectures",
@@ -158,7 +156,7 @@ engine::step_definition lock_in_a_warp() {
                       "the lane that has it and those that want it are in one loop", section},
             .data = partial_sums,
             .run = [](const engine::stage& on) { run_tree(on, "lock", lock); },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {{"threads in one warp always execute the same instruction", section,
                         engine::launched(same_instruction).refuted_by(engine::step_in_place("two paths"))}}};
 }

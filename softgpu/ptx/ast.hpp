@@ -257,7 +257,6 @@ void parse_body(module& owner, function& f);
 
 // PTX text that parses to an equal module. Comments are lost; the order of everything else stays.
 [[nodiscard]] std::string print(const module& m);
-[[nodiscard]] std::string print(const module& m, const function& f);
 [[nodiscard]] std::string print(const function& f, const instruction& i);
 
 } // namespace softgpu::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The difference of two texts: against what diff -u prints, and by putting the new text together from the edits.
+// The difference of two texts: the new one is put together from the edits.
 #include "tool/explain/source/text_difference.hpp"
 
 #include <random>
@@ -9,40 +9,6 @@
 namespace {
 
 using namespace warpfold::tool;
-
-TEST(unified_difference, is_empty_where_nothing_changes) {
-    EXPECT_EQ(unified("", ""), "");
-    EXPECT_EQ(unified("a\nb\n", "a\nb\n"), "");
-    EXPECT_EQ(unified("a", "a"), "");
-}
-
-TEST(unified_difference, of_an_empty_text_is_all_of_the_other) {
-    EXPECT_EQ(unified("", "a\nb\n"), "@@ -0,0 +1,2 @@\n+a\n+b\n");
-    EXPECT_EQ(unified("a\nb\n", ""), "@@ -1,2 +0,0 @@\n-a\n-b\n");
-}
-
-TEST(unified_difference, shows_a_line_changed_in_the_middle) {
-    EXPECT_EQ(unified("a\nb\nc\nd\ne\n", "a\nb\nX\nd\ne\n", 1), "@@ -2,3 +2,3 @@\n b\n-c\n+X\n d\n");
-    EXPECT_EQ(unified("a\n", "b\n"), "@@ -1 +1 @@\n-a\n+b\n");
-}
-
-TEST(unified_difference, marks_a_last_line_without_its_break) {
-    EXPECT_EQ(unified("a\nb", "a\nb\n"), "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n");
-    EXPECT_EQ(unified("a", "b"), "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n");
-    EXPECT_EQ(unified("x\na", "y\na"), "@@ -1,2 +1,2 @@\n-x\n+y\n a\n\\ No newline at end of file\n");
-}
-
-TEST(unified_difference, joins_hunks_that_touch_and_parts_those_that_do_not) {
-    const std::string before = "1\n2\n3\n4\n5\n6\n7\n8\n";
-    EXPECT_EQ(unified(before, "x\n2\n3\n4\n5\n6\n7\ny\n", 3),
-              "@@ -1,8 +1,8 @@\n-1\n+x\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+y\n");
-    EXPECT_EQ(unified(before, "x\n2\n3\n4\n5\n6\n7\ny\n", 2),
-              "@@ -1,3 +1,3 @@\n-1\n+x\n 2\n 3\n@@ -6,3 +6,3 @@\n 6\n 7\n-8\n+y\n");
-}
-
-TEST(unified_difference, keeps_what_moves_least) {
-    EXPECT_EQ(unified("a\nb\nc\n", "b\nc\na\n", 0), "@@ -1 +0,0 @@\n-a\n@@ -3,0 +3 @@\n+a\n");
-}
 
 // What the edits leave of the old text and bring in from the new one is the new one; there is no shorter way than by
 // the longest common subsequence, whose length is computed otherwise here.

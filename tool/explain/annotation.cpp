@@ -18,6 +18,8 @@
 namespace warpfold::tool {
 namespace {
 
+using report::count_or_blank;
+using report::quotient;
 using report::short_count;
 using report::tone;
 using softgpu::observe::counters;
@@ -90,13 +92,6 @@ profile_by_line by_line(const profile_kernel& kernel, bool outermost) {
     return lines;
 }
 
-std::string count_or_blank(std::uint64_t n) { return n == 0 ? std::string() : short_count(n); }
-
-std::string per_request(std::uint64_t sectors, std::uint64_t requests) {
-    return requests == 0 ? std::string()
-                         : fmt::format("{:.1f}", static_cast<double>(sectors) / static_cast<double>(requests));
-}
-
 std::string percent(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? std::string()
                       : fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
@@ -140,8 +135,8 @@ std::string row(const std::string& mark, const std::string& number, const figure
     const counters& c = f.sum.counts;
     const bool any = c.warp_instructions != 0;
     std::string line = fmt::format(columns, mark, number, any ? short_count(c.warp_instructions) : "",
-                                   any ? fmt::format("{:.1f}", f.lanes()) : "", per_request(f.sectors(), f.requests()),
-                                   per_request(f.ideal_sectors, f.requests()), count_or_blank(f.conflicts()),
+                                   any ? fmt::format("{:.1f}", f.lanes()) : "", quotient(f.sectors(), f.requests()),
+                                   quotient(f.ideal_sectors, f.requests()), count_or_blank(f.conflicts()),
                                    count_or_blank(c.divergent_branches), text);
     line.erase(line.find_last_not_of(' ') + 1);
     return line + "\n";

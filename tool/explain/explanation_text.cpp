@@ -16,6 +16,8 @@
 namespace warpfold::tool {
 namespace {
 
+using report::count_or_blank;
+using report::quotient;
 using report::style;
 using report::tone;
 using softgpu::observe::point_counts;
@@ -23,24 +25,18 @@ using softgpu::observe::point_counts;
 constexpr double hot_share = 0.1;
 constexpr std::size_t least_room = 40; // columns of source
 
-std::string count_or_blank(std::uint64_t n) { return n == 0 ? std::string() : report::short_count(n); }
-
 struct column {
     const char* name;
     const char* meaning;
     std::string (*text)(const point_counts& c);
 };
 
-std::string fixed(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? std::string() : fmt::format("{:.1f}", static_cast<double>(part) / static_cast<double>(whole));
-}
-
 constexpr column columns[] = {
     {"instr", "PTX instructions, counted once a warp",
      [](const point_counts& p) { return count_or_blank(p.counts.warp_instructions); }},
     {"lanes", "threads of a warp that executed them, on average",
      [](const point_counts& p) {
-         return fixed(p.counts.thread_instructions - p.guarded_off, p.counts.warp_instructions);
+         return quotient(p.counts.thread_instructions - p.guarded_off, p.counts.warp_instructions);
      }},
     {"read", "32-byte sectors of global memory that loads touched",
      [](const point_counts& p) { return count_or_blank(p.counts.global_load_sectors); }},
@@ -48,8 +44,8 @@ constexpr column columns[] = {
      [](const point_counts& p) { return count_or_blank(p.counts.global_store_sectors); }},
     {"sect/rq", "sectors for each of these loads and stores of a warp",
      [](const point_counts& p) {
-         return fixed(p.counts.global_load_sectors + p.counts.global_store_sectors,
-                      p.counts.global_load_requests + p.counts.global_store_requests);
+         return quotient(p.counts.global_load_sectors + p.counts.global_store_sectors,
+                         p.counts.global_load_requests + p.counts.global_store_requests);
      }},
     {"atomic", "sectors of atomics on global memory, each as often as the most lanes that met at one address of it",
      [](const point_counts& p) { return count_or_blank(p.counts.atomic_sectors); }},

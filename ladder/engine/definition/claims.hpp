@@ -16,6 +16,14 @@ namespace warpfold::ladder::engine {
 using counters = softgpu::observe::counters;
 using comparison = std::function<verdict(const evidence& here, const step_result& other)>;
 
+// Of global memory, on average of the requests of warps.
+[[nodiscard]] inline double sectors_a_load(const counters& c) {
+    return static_cast<double>(c.global_load_sectors) / static_cast<double>(c.global_load_requests);
+}
+[[nodiscard]] inline double sectors_a_store(const counters& c) {
+    return static_cast<double>(c.global_store_sectors) / static_cast<double>(c.global_store_requests);
+}
+
 // `inner` where `obstacle` says nothing; else the claim cannot be seen, for that reason.
 [[nodiscard]] check guarded(check inner, std::function<std::string(const evidence&)> obstacle);
 // `inner` where the step launched something; else the claim cannot be seen.

@@ -202,6 +202,9 @@ struct judgement {
     std::optional<single_value> value{};
 };
 
+// Bytes of n words, each read once and written once.
+[[nodiscard]] constexpr std::uint64_t read_and_written(std::uint64_t n) { return 2 * n * 4; }
+
 struct step_definition {
     step_description about;
     data_source data{};

@@ -57,7 +57,7 @@ engine::step_definition radix_sort() {
             .data = keys_to_sort,
             .run = run,
             .scratch_bytes = sort_scratch,
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"scan is used as a building block of radix sort: one scan a bit", "Parallel patterns, Why?",
                  engine::counted(one_scan_a_bit).refuted_by(engine::step_in_place("13"))},

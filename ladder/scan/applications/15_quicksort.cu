@@ -178,7 +178,7 @@ engine::step_definition quicksort() {
             .run = run,
             .size = engine::at_most(1u << 20),
             .scratch_bytes = [](std::uint64_t n) { return bytes_a_key * n; },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             .claims = {
                 {"all segments are split at once, so that the rounds grow with the logarithm of n",
                  "beyond the lectures: Blelloch (1990)", engine::launched(rounds).refuted_by(descending)},

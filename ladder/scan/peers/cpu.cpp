@@ -40,7 +40,7 @@ engine::step_definition peer_cpu() {
                     std::inclusive_scan(in.begin(), in.end(), on.output<std::int32_t>());
                     return engine::bytes{};
                 },
-            .least_bytes = read_and_written,
+            .least_bytes = engine::read_and_written,
             // The lecture's table ends at 2^24 elements. Step 8 makes 2n - 2 additions, this loop n - 1.
             .claims = {{"even if it doesn't fit like a glove, leads to good speedup",
                         "759, Concluding Remarks, Parallel Scan",

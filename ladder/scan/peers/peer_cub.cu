@@ -30,7 +30,7 @@ engine::step_definition peer_cub() {
             .data = inclusive,
             .run = run,
             .scratch_bytes = scratch_bytes,
-            .least_bytes = read_and_written};
+            .least_bytes = engine::read_and_written};
 }
 
 } // namespace warpfold::ladder::scan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the decoder needs to put the pseudo-instructions of a trace into code (softgpu/machine/inspect/trace/points.hpp).
+// What the decoder needs to put the pseudo-instructions of a trace into code (softgpu/machine/inspect/trace/points.cpp).
 #pragma once
 
 #include <cstdint>

@@ -238,12 +238,6 @@ std::string print(const module& m) {
     return p.take();
 }
 
-std::string print(const module& m, const function& f) {
-    printer p;
-    p.print_function(m, f);
-    return p.take();
-}
-
 std::string print(const function& f, const instruction& i) {
     printer p;
     p.print_instruction(f, i);

@@ -27,6 +27,11 @@ struct settings {
     std::vector<std::string> predicted_cards; // SOFTGPU_PREDICT: files of cards, with commas between
     check::check_set checks = 0;              // SOFTGPU_CHECK
     std::string check_json_path;              // SOFTGPU_CHECK_JSON; empty: none
+
+    // Each launch has a schedule of its own, given by its number.
+    [[nodiscard]] std::optional<std::uint64_t> seed_of(std::uint64_t launch) const {
+        return seed ? std::optional(*seed * 0x9E3779B97F4A7C15ull + (launch - seed_from)) : std::nullopt;
+    }
 };
 
 // The settings that the environment has now. Throws failure with a message for a value that is not valid.

@@ -17,8 +17,8 @@ constexpr unsigned most_amid = 8; // grids in the middle of each other: each tak
 
 nested_grids::nested_grids(context& gpu, const kernel_work& root, std::uint64_t launch, kernel_runner run_kernel)
     : gpu_(gpu), root_(root), launch_(launch), run_kernel_(run_kernel) {
-    if (gpu.options().seed) {
-        random_.emplace(*gpu.options().seed * 0x9E3779B97F4A7C15ull + launch - gpu.options().seed_from);
+    if (const auto seed = gpu.options().seed_of(launch)) {
+        random_.emplace(*seed);
     }
 }
 

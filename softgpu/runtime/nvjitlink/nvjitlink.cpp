@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -129,8 +130,9 @@ link_result nvJitLinkAddData(link_session* s, link_input kind, const void* data,
 link_result nvJitLinkAddFile(link_session* s, link_input kind, const char* path) {
     std::ifstream in(path, std::ios::binary);
     const std::string contents(std::istreambuf_iterator<char>(in), {});
-    return in.is_open() ? add(*s, kind, contents.data(), contents.size())
-                        : refuse(*s, std::string("softgpu: cannot read ") + path);
+    return in.is_open() && !std::filesystem::is_directory(path)
+               ? add(*s, kind, contents.data(), contents.size())
+               : refuse(*s, std::string("softgpu: cannot read ") + path);
 }
 
 link_result nvJitLinkComplete(link_session* s) {

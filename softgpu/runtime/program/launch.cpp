@@ -70,11 +70,6 @@ std::uint64_t limit_or(context& gpu, limit which, std::uint64_t standard) {
     return set == gpu.state().limits.end() ? standard : set->second;
 }
 
-// Each launch has a schedule of its own, given by its number.
-std::optional<std::uint64_t> seed_of(const settings& s, std::uint64_t launch) {
-    return s.seed ? std::optional(*s.seed * 0x9E3779B97F4A7C15ull + (launch - s.seed_from)) : std::nullopt;
-}
-
 machine::extent extent_of(const dimensions& d) { return {d.x, d.y, d.z}; }
 
 // Without an attribute what cudaFuncSetCacheConfig prefers.
@@ -174,7 +169,7 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch, con
         .outside = [] { return executor::instance().others_may_run(); },
         .runtime = around.runtime,
         .trace = predicted && predicted->is_alone() && !around.amid_another ? &*predicted : nullptr,
-        .seed = seed_of(gpu.options(), launch)};
+        .seed = gpu.options().seed_of(launch)};
     observe::launch_record record{.kernel = work.what->demangled,
                                   .symbol = work.what->name,
                                   .grid = {work.grid.x, work.grid.y, work.grid.z},

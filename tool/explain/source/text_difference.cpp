@@ -5,22 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <fmt/format.h>
-
 namespace warpfold::tool {
-namespace {
-
-// "3,2", as diff -u counts: from 1, the length left out where it is 1, the line before where there is none.
-std::string range(std::size_t first, std::size_t length) {
-    return length == 1 ? std::to_string(first + 1) : fmt::format("{},{}", length == 0 ? first : first + 1, length);
-}
-
-std::string with_mark(char mark, const std::string& line) {
-    return line.ends_with('\n') ? mark + line : fmt::format("{}{}\n\\ No newline at end of file\n", mark, line);
-}
-
-} // namespace
-
 std::vector<edit> edits_between(std::span<const std::string> before, std::span<const std::string> after) {
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t head = 0;
@@ -95,27 +80,6 @@ std::vector<std::string> lines_of(std::string_view text) {
         text.remove_prefix(length);
     }
     return lines;
-}
-
-std::string unified(std::string_view before, std::string_view after, std::size_t context) {
-    const auto old_lines = lines_of(before);
-    const auto new_lines = lines_of(after);
-    const auto edits = edits_between(old_lines, new_lines);
-    std::string out;
-    for (const auto hunk : hunks_of(edits, context)) {
-        const auto count = [&](change without) {
-            return static_cast<std::size_t>(
-                std::count_if(hunk.begin(), hunk.end(), [&](const edit& e) { return e.what != without; }));
-        };
-        out += fmt::format("@@ -{} +{} @@\n", range(hunk.front().before, count(change::added)),
-                           range(hunk.front().after, count(change::removed)));
-        for (const edit& e : hunk) {
-            out += e.what == change::removed ? with_mark('-', old_lines[e.before])
-                   : e.what == change::added ? with_mark('+', new_lines[e.after])
-                                             : with_mark(' ', old_lines[e.before]);
-        }
-    }
-    return out;
 }
 
 } // namespace warpfold::tool

@@ -30,7 +30,4 @@ struct edit {
 // Lines with their line breaks; only the last may be without.
 [[nodiscard]] std::vector<std::string> lines_of(std::string_view text);
 
-// As diff -u has it, from the first "@@" on; empty where the texts are equal.
-[[nodiscard]] std::string unified(std::string_view before, std::string_view after, std::size_t context = 3);
-
 } // namespace warpfold::tool

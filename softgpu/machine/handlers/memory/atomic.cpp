@@ -154,7 +154,7 @@ const instruction* update_wide(const instruction* i, std::byte* frame, warp* w) 
     return i + 1;
 }
 
-// handler_of(Space) for the space of the form.
+// choice.operator()<Space>() for the space of the form.
 template <class Choice>
 handler choose_space(const form& f, Choice&& choice) {
     switch (f.space) {

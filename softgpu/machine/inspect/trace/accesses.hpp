@@ -13,7 +13,7 @@ class traced_block;
 
 // Tells the trace of the block about an access of `bytes` a lane at these addresses. Lanes in one line are one access;
 // what is not global memory is left out. by_lanes: the lanes have been told, too. Returns how long L1 takes to give lanes what
-// they load, in quarters of a turn (quarter_turns()); 0: nothing is global, or these are atomics.
+// they load, in quarters of a turn; 0: nothing is global, or these are atomics.
 unsigned tell_access(traced_block& block, const std::uint64_t* at, lane_mask mask, std::uint64_t bytes, touch how,
                      const warp* w, bool by_lanes = false);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// What a launch tells its launch_trace. Code of a module that is traced has pseudo-instructions at the start of every
+// basic block, around barriers and before accesses to global memory.
 // The pseudo-instructions of a trace.
-#include "softgpu/machine/inspect/trace/points.hpp"
+#include "softgpu/machine/decode/trace_points.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -331,15 +333,13 @@ const instruction* before_copy(const instruction* i, std::byte* frame, warp* w) 
     return i + 1;
 }
 
-} // namespace
-
-trace_points make_trace_points(std::span<const observe::latency_table> tables, bool by_lanes) {
+trace_points make_trace_points(std::span<const observe::latency_table> tables, bool with_lanes) {
     return {{tables.begin(), tables.end()},
             begin_piece,
             before_barrier,
             before_access,
-            by_lanes ? before_lanes : nullptr,
-            by_lanes ? before_shared : nullptr,
+            with_lanes ? before_lanes : nullptr,
+            with_lanes ? before_shared : nullptr,
             before_local,
             before_meeting,
             before_poll,
@@ -352,6 +352,8 @@ trace_points make_trace_points(std::span<const observe::latency_table> tables, b
             after_acquire,
             before_copy};
 }
+
+} // namespace
 
 void module::trace(std::span<const observe::latency_table> tables, bool by_lanes) {
     const std::lock_guard lock(self_->linked->mutex);
