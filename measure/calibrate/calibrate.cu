@@ -260,6 +260,10 @@ private:
         const double together = added(0);
         add("atomics", lanes / (apart * giga_hertz_ * 1e9));
         add("atomics_one_address", lanes / (together * giga_hertz_ * 1e9));
+        const double floats = seconds([&] {
+            atomics_of_floats<<<blocks, full_block, 0, stream_.handle()>>>(reinterpret_cast<float*>(data), rounds);
+        });
+        add("atomics_one_float", lanes / (floats * giga_hertz_ * 1e9));
     }
 
     void launches() {

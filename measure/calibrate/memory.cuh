@@ -163,6 +163,13 @@ __global__ void __launch_bounds__(full_block) atomics(std::uint32_t* words, unsi
     }
 }
 
+// The same of floats, all at one.
+__global__ void __launch_bounds__(full_block) atomics_of_floats(float* word, unsigned rounds) {
+    for (unsigned r = 0; r < rounds; ++r) {
+        asm volatile("red.global.add.f32 [%0], %1;" ::"l"(word), "f"(1.0f) : "memory");
+    }
+}
+
 __global__ void nothing() {}
 
 __device__ void keep_busy(unsigned long long cycles, interval* out) {

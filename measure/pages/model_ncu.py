@@ -12,6 +12,7 @@ model's time of the kernel. Exit status: 0; 2 if nothing can be compared.
 import argparse
 import collections
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -95,11 +96,11 @@ def is_close(a, b, by):
 
 
 def merged(pairs):
-    """Launches of one step, kernel and shape that do the same: the first one stands for all."""
+    """Launches of one step, kernel and shape that do the same, with predictions within about 2 %: the first one stands for all."""
     first = {}
     for p in pairs:
         key = (p["ladder"], p["n"], p["step"], p["kernel"], *p["grid"], *p["block"],
-               round(p["model"]["cold_nanoseconds"], -1), *dram(p)[1:])
+               round(50 * math.log(p["model"]["cold_nanoseconds"])), *dram(p)[1:])
         first.setdefault(key, {**p, "times": 0})["times"] += 1
     return list(first.values())
 

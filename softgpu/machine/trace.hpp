@@ -15,8 +15,10 @@
 
 namespace softgpu::machine {
 
-// `prefetch`: into L2, for which nobody waits.
-enum class touch : std::uint8_t { load, load_past_l1, prefetch, store, atomic };
+// `prefetch`: into L2, for which nobody waits. `atomic_of_floats`: additions, each of which waits for the one before it at its
+// address. `atomic_of_warp`: ptxas adds up the lanes first.
+enum class touch : std::uint8_t { load, load_past_l1, prefetch, store, atomic, atomic_of_floats, atomic_of_warp };
+[[nodiscard]] constexpr bool is_atomic(touch how) noexcept { return how >= touch::atomic; }
 
 // What lanes of a warp have in common decides how long these take.
 enum class meeting : std::uint8_t {

@@ -127,12 +127,12 @@ private:
         const double warps = real(std::max<std::uint64_t>(w_.shape.blocks, 1)) * warps_of(w_.shape);
         const double together = std::max(real(t_.load_requests) / warps / std::max(waits(), 1.0), 1.0);
         const double hit =
-            t_.load_requests == 0 ? share(t_.l1_hits, t_.loads) : 1 - share(t_.load_requests_missed, t_.load_requests);
+            t_.load_requests == 0 ? share(t_.l1_hits, t_.loads) : 1 - share(t_.load_requests_waited, t_.load_requests);
         hit_l1_ = std::pow(hit, together);
         const double missed = hit_l1_ < 1 ? std::max(together * (1 - hit) / (1 - hit_l1_), 1.0) : 1;
         const double apart = std::max(share(t_.load_lines_apart, t_.load_requests_missed), 1.0);
-        hit_l2_ = std::pow(share(t_.l2_read_hits + t_.l2_far_hits - t_.l2_late_hits - t_.l2_far_late, t_.l2_reads),
-                           apart * missed);
+        const std::uint64_t waited = t_.l2_late_hits + t_.l2_far_late + t_.l2_waited;
+        hit_l2_ = std::pow(share(t_.l2_read_hits + t_.l2_far_hits - waited, t_.l2_reads), apart * missed);
         const auto doublings = [](double n) { return std::log2(n) / std::log2(lanes); };
         const double turns = w_.shared ? 1 : share(w_.met.load_turns, w_.total.global_load_requests) / line_sectors;
         const double by_l1 = c_.latency_l1 + std::max(turns - 1, 0.0) * c_.latency_turn;
@@ -385,7 +385,9 @@ block_place place_of(const card& c, std::uint64_t places, std::uint64_t before) 
         half = (before ^ before >> 15) * 0x9E3779B97F4A7C15ull;
         half = (half ^ half >> 32) * 0xD6E8FEB86659FD93ull >> 63;
     }
-    return {.place = before % places, .half = static_cast<unsigned>(half & 1)};
+    return {.place = before % places,
+            .half = static_cast<unsigned>(half & 1),
+            .wave = static_cast<std::uint32_t>(before / places)};
 }
 
 l1_sizes l1_of(const card& c, const launch_shape& shape) {

@@ -31,8 +31,9 @@ int ways_in(unsigned mask) noexcept {
 
 } // namespace
 
-sector_cache::sector_cache(std::uint64_t bytes, unsigned fetched_together)
+sector_cache::sector_cache(std::uint64_t bytes, unsigned fetched_together, double latency)
     : fetched_together_(fetched_together),
+      latency_(latency),
       sets_(bytes == 0 ? 0 : std::max<std::uint64_t>(bytes / (lru_set::ways * 128), 1)) {}
 
 inline unsigned sector_cache::fetched_for(unsigned missed, unsigned valid) const noexcept {
@@ -53,12 +54,12 @@ inline sector_cache::order sector_cache::order_of(asker a, asker before) noexcep
                                                        : order::together;
 }
 
-// `is_own`: what came along was fetched for the one that asks.
-inline void sector_cache::load(sectors_of_line& here, unsigned sectors, bool is_own, outcome& o) const noexcept {
+inline void sector_cache::load(sectors_of_line& here, unsigned sectors, relation to, outcome& o) const noexcept {
     const unsigned there = here.valid & ~here.partial;
     o.hits = there & sectors;
     o.fetched = fetched_for(sectors & ~o.hits, there);
-    o.late = is_own ? 0 : here.along & o.hits;
+    o.late = to.is_own ? 0 : here.along & o.hits;
+    o.waits = to.is_soon ? here.sent & o.hits & ~o.late : 0;
     o.changed = here.changed & sectors;
     here.along = (here.along | o.fetched) & ~sectors & 15;
     here.changed &= ~sectors & 15;
@@ -122,6 +123,7 @@ sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, 
         here.fresh = {};
         for (entry& e : here.entries) {
             e.fresh = {};
+            e.kept.sent = 0;
         }
     }
     outcomes o;
@@ -144,14 +146,18 @@ sector_cache::outcomes sector_cache::find(std::uint64_t line, unsigned sectors, 
         }
     } else {
         const bool is_own = e.by.by == a.by;
-        load(e.kept, sectors, is_own, o.kept);
+        const relation to{.is_own = is_own, .is_soon = !is_own && is_within(latency_, a, e.by)};
+        load(e.kept, sectors, to, o.kept);
         if (!here.is_new) {
-            load(e.fresh, sectors, is_own, o.fresh);
+            load(e.fresh, sectors, to, o.fresh);
         }
         if constexpr (How == use::prefetch) {
             e.kept.along |= o.kept.fetched & 15;
             e.fresh.along |= o.fresh.fetched & 15;
             a = nobody;
+        } else {
+            e.kept.sent |= o.kept.fetched & 15;
+            e.fresh.sent |= o.fresh.fetched & 15;
         }
         o.kept.after = o.fresh.after = order_of(a, e.by);
         e.by = (o.kept.fetched | o.fresh.fetched) != 0 ? a : e.by;

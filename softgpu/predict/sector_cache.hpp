@@ -23,16 +23,23 @@ struct asker {
     std::uint32_t when = 0; // cycles since the block's begin
 };
 
+// Whether so many cycles or fewer lie between the two.
+[[nodiscard]] constexpr bool is_within(double cycles, asker a, asker other) noexcept {
+    const auto apart = static_cast<std::int32_t>(a.when - other.when);
+    return (apart < 0 ? -double(apart) : double(apart)) < cycles;
+}
+
 class sector_cache {
 public:
-    // 0 bytes: it keeps nothing. A read that misses fetches as many sectors side by side: 1, 2 or 4.
-    explicit sector_cache(std::uint64_t bytes, unsigned fetched_together = 1);
+    // 0 bytes: it keeps nothing. A read that misses fetches as many sectors side by side, 1, 2 or 4, which takes `latency` cycles.
+    explicit sector_cache(std::uint64_t bytes, unsigned fetched_together = 1, double latency = 0);
 
     enum class order : std::uint8_t { earlier, together, later };
     struct outcome {
         unsigned hits = 0; // sectors, as a mask
         unsigned late =
             0; // of these, those that were fetched for a neighbour which another one asked for, and not used yet
+        unsigned waits = 0;         // of these, others that are on their way to another one
         unsigned fetched = 0;       // likewise: those that missed, and of a read those fetched with them
         unsigned written = 0;       // sectors that were stored to and are written back, as a count
         unsigned filled = 0;        // of these, sectors of which a part was stored to: the rest is read first
@@ -72,6 +79,7 @@ private:
         std::uint8_t partial : 4 = 0; // of these, those of which a part was stored to, and the rest is not there
         std::uint8_t along : 4 = 0;   // fetched with another one, and not asked for yet
         std::uint8_t changed : 4 = 0; // stored to, and not read yet
+        std::uint8_t sent : 4 = 0;    // fetched for a read of this launch
     };
     struct entry {
         asker by; // for whom sectors were fetched last
@@ -94,7 +102,12 @@ private:
     enum class use : std::uint8_t { read, prefetch, write };
     template <use How>
     outcomes find(std::uint64_t line, unsigned sectors, std::uint32_t words, asker a);
-    void load(sectors_of_line& here, unsigned sectors, bool is_own, outcome& o) const noexcept;
+    // Of the reads before: who asks now is the one who asked, or asks while what was fetched is on its way.
+    struct relation {
+        bool is_own = false;
+        bool is_soon = false;
+    };
+    void load(sectors_of_line& here, unsigned sectors, relation to, outcome& o) const noexcept;
     static void store(sectors_of_line& here, unsigned sectors, std::uint32_t words, outcome& o) noexcept;
     // Writes the way's sectors back, which stay.
     template <sectors_of_line entry::*Of>
@@ -106,6 +119,7 @@ private:
     [[nodiscard]] unsigned fetched_for(unsigned missed, unsigned valid) const noexcept;
 
     unsigned fetched_together_;
+    double latency_;
     std::vector<set> sets_;
     std::uint32_t launch_ = 0;
 };

@@ -24,25 +24,40 @@ unsigned sectors_of(std::uint32_t words) {
 
 } // namespace
 
+void slice_work::add_floats(std::uint64_t line, unsigned sectors, double passes) noexcept {
+    const std::uint64_t sector = line << 4 | sectors;
+    if (sectors_in(sectors) == 1 && sector == sector_) {
+        votes_ += passes;
+        added_ += passes;
+    } else if (votes_ >= passes || sectors_in(sectors) != 1) {
+        votes_ = std::max(votes_ - passes, 0.0);
+    } else {
+        sector_ = sector;
+        votes_ = passes - votes_;
+        added_ = passes;
+    }
+    most_added_ = std::max(most_added_, added_);
+}
+
 void device_l2::begin() {
     const std::lock_guard lock(mutex_);
     cache_.begin();
     of_warm_ = {};
     of_cold_ = {};
     open_in_cold_ = {};
-    std::fill(slice_cycles_.begin(), slice_cycles_.end(), 0.0);
+    std::fill(slice_work_.begin(), slice_work_.end(), slice_work{});
     std::fill(last_slice_cycles_.begin(), last_slice_cycles_.end(), 0.0);
 }
 
 inline bool device_l2::is_far(const l2_access& a) const {
     const bool reads = a.how == touch::load || a.how == touch::load_past_l1 || a.how == touch::prefetch;
-    return partitions_ == 2 && reads && (slice_of(a.line) & 1) != (a.by.by & 1u);
+    return partitions_ == 2 && reads && home_of(a.line) != (a.by.by & 1u);
 }
 
 // A store goes to the line's home alone. A copy that it makes stale counts as one that is there: it would be fetched from its
 // home again, not from DRAM.
 inline device_l2::looked_up device_l2::look_up(const l2_access& a) {
-    if (a.how == touch::store || a.how == touch::atomic) {
+    if (a.how == touch::store || is_atomic(a.how)) {
         return {.own = cache_.write(a.line, a.sectors, a.how == touch::store ? a.words : ~0u), .home = {}};
     }
     const auto ask = [&](std::uint64_t line, unsigned sectors) {
@@ -60,9 +75,10 @@ inline void device_l2::count_read(const sector_cache::outcome& o, const l2_acces
     to.l2_reads += sectors_in(a.sectors);
     to.l2_read_hits += sectors_in(o.hits);
     to.l2_late_hits += sectors_in(o.late);
+    to.l2_waited += sectors_in(o.waits);
     to.l2_together += o.after == sector_cache::order::together ? sectors_in(o.late) : 0;
     to.l2_early_hits += o.after == sector_cache::order::earlier ? sectors_in(o.late) : 0;
-    if (a.how == touch::atomic) {
+    if (is_atomic(a.how)) {
         to.l2_atomics += sectors_in(a.sectors);
         to.l2_atomic_hits += sectors_in(o.hits);
     }
@@ -104,19 +120,22 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
     if (a.how != touch::prefetch) {
         to.l2_far_hits += sectors_in(a.sectors & o.fetched & home->hits);
         to.l2_far_late += sectors_in(a.sectors & o.fetched & home->late);
+        to.l2_waited += sectors_in(a.sectors & o.fetched & home->waits);
     }
 }
 
 inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
-    double& here = slice_cycles_[slice_of(a.line)];
+    slice_work& here = slice_work_[slice_of(a.line)];
     switch (a.how) {
-    case touch::store: here += slices_.store * a.passes; break;
-    case touch::atomic: here += slices_.atomic * a.passes; break;
-    case touch::load_past_l1: here += changed != 0 ? slices_.changed : slices_.load; break;
+    case touch::store: here.add(slices_.store * a.passes); break;
+    case touch::atomic_of_floats: here.add_floats(a.line, a.sectors, a.passes); [[fallthrough]];
+    case touch::atomic:
+    case touch::atomic_of_warp: here.add(slices_.atomic * a.passes); break;
+    case touch::load_past_l1: here.add(changed != 0 ? slices_.changed : slices_.load); break;
     case touch::load:
-    case touch::prefetch: here += slices_.load; break;
+    case touch::prefetch: here.add(slices_.load); break;
     }
-    of_warm_.slice_cycles = std::max(of_warm_.slice_cycles, here);
+    of_warm_.slice_cycles = std::max(of_warm_.slice_cycles, here.cycles(slices_.floats));
 }
 
 void device_l2::take(const std::vector<l2_access>& accesses) {
@@ -138,15 +157,20 @@ void device_l2::take(const std::vector<l2_access>& accesses) {
         count(l.own.kept, l.is_far ? &l.home.kept : nullptr, a, open_in_warm_, of_warm_);
         count(l.own.fresh, l.is_far ? &l.home.fresh : nullptr, a, open_in_cold_, of_cold_);
         count_slice(a, l.own.kept.changed | l.home.kept.changed);
-        of_warm_.atomic_passes += a.how == touch::atomic ? a.passes : 0;
+        of_warm_.atomic_passes += is_atomic(a.how) ? a.passes : 0;
     }
 }
 
-void device_l2::note_last(const std::unordered_map<std::size_t, std::uint64_t>& passes) {
+double device_l2::cycles_of(const l2_access& a) const {
+    const bool is_chain = a.how == touch::atomic_of_floats && sectors_in(a.sectors) == 1;
+    return a.passes * (is_chain ? slices_.floats : slices_.atomic);
+}
+
+void device_l2::note_last(const std::unordered_map<std::size_t, double>& cycles) {
     const std::lock_guard lock(mutex_);
-    for (const auto& [slice, n] : passes) {
+    for (const auto& [slice, n] : cycles) {
         double& here = last_slice_cycles_[slice];
-        here += slices_.atomic * static_cast<double>(n);
+        here += n;
         of_warm_.last_slice_cycles = std::max(of_warm_.last_slice_cycles, here);
     }
 }
@@ -191,9 +215,9 @@ inline void block_l1::pass_on(const l2_access& a) {
     }
 }
 
-unsigned block_l1::taken_back(const asked_line& other, unsigned hits, asker from) {
+unsigned block_l1::taken_back(const asked_lines::load& other, unsigned hits, asker from) {
     const bool by_chance = (other.line * 0x9E3779B97F4A7C15ull >> 63) != 0;
-    if ((other.when == from.when && by_chance) || other.at >= waiting_.size()) {
+    if ((other.by.when == from.when && by_chance) || other.at >= waiting_.size()) {
         return 0;
     }
     l2_access& theirs = waiting_[other.at];
@@ -240,6 +264,33 @@ void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, std::uint32
     }
 }
 
+unsigned block_l1::missed_by(const machine::line_access& a, asker self) {
+    may_hit_ = true;
+    const unsigned hits = cache_.read(a.line, a.sectors);
+    unsigned missed = a.sectors & ~hits;
+    bool waits = hits != 0 && asked_.has(a.line, self, behind_.latency());
+    // Of what another block has loaded.
+    if (missed != 0 && shared_ != nullptr) {
+        const shared_l1::outcome o = shared_->read(a.line, missed, self, behind_.latency());
+        missed &= ~o.hits;
+        waits = waits || o.waits;
+    }
+    own_.l1_hits += sectors_in(a.sectors & ~missed);
+    if (waits) {
+        own_.load_requests_waited += std::exchange(request_waited_, true) ? 0 : 1;
+    }
+    asked_lines::load& last = asked_.place_of(a.line);
+    // Where both ask for the same sectors, nothing changes.
+    if (last.line == a.line && hits != 0 && a.sectors != last.sectors &&
+        static_cast<std::int32_t>(self.when - last.by.when) <= 0) {
+        missed |= taken_back(last, hits, self);
+    }
+    if (missed != 0) {
+        last = {a.line, self, static_cast<std::uint16_t>(waiting_.size()), static_cast<std::uint8_t>(missed)};
+    }
+    return missed;
+}
+
 void block_l1::touched(const machine::line_access& a, double when) {
     for (const host_lines& h : host_) {
         if (a.line - h.begin < h.end - h.begin) {
@@ -249,33 +300,16 @@ void block_l1::touched(const machine::line_access& a, double when) {
     }
     unsigned missed = a.sectors;
     std::uint32_t passes = a.passes;
-    const auto now = static_cast<std::uint32_t>(static_cast<std::int64_t>(when));
+    const asker self = by(a.warp, static_cast<std::uint32_t>(static_cast<std::int64_t>(when)));
     if (a.how == touch::load || a.how == touch::load_past_l1) {
         own_.loads += sectors_in(a.sectors);
         if (a.passes != 0) { // the request's first line
             ++own_.load_requests;
             request_missed_ = false;
+            request_waited_ = false;
         }
-        if (a.how == touch::load) {
-            may_hit_ = true;
-            const unsigned hits = cache_.read(a.line, a.sectors);
-            missed &= ~hits;
-            // Of what another block has loaded; it may have done so at the same time.
-            if (missed != 0 && shared_ != nullptr) {
-                missed &= ~shared_->read(a.line, missed);
-            }
-            own_.l1_hits += sectors_in(a.sectors & ~missed);
-            asked_line& last = asked_[a.line % asked_.size()];
-            // Where both ask for the same sectors, nothing changes.
-            if (last.line == a.line && hits != 0 && a.sectors != last.sectors &&
-                static_cast<std::int32_t>(now - last.when) <= 0) {
-                missed |= taken_back(last, hits, by(a.warp, now));
-            }
-            if (missed != 0) {
-                last = {a.line, now, static_cast<std::uint16_t>(waiting_.size()), static_cast<std::uint8_t>(missed)};
-            }
-        }
-    } else if (a.how == touch::atomic) {
+        missed = a.how == touch::load ? missed_by(a, self) : missed;
+    } else if (is_atomic(a.how)) {
         cache_.drop(a.line, a.sectors);
         if (shared_ != nullptr) {
             shared_->drop(a.line, a.sectors);
@@ -292,23 +326,25 @@ void block_l1::touched(const machine::line_access& a, double when) {
     if (missed != 0 && (a.how == touch::load || a.how == touch::load_past_l1)) {
         const bool follows = request_missed_ && a.line == last_missed_ + 1;
         own_.load_requests_missed += std::exchange(request_missed_, true) ? 0 : 1;
+        own_.load_requests_waited += std::exchange(request_waited_, true) ? 0 : 1;
         ++own_.load_lines_missed;
         own_.load_lines_apart += follows ? 0 : 1;
         last_missed_ = a.line;
     }
     if (missed != 0) {
-        pass_on({a.line, passes, a.words, by(a.warp, now), static_cast<std::uint8_t>(missed), a.how});
+        pass_on({a.line, passes, a.words, self, static_cast<std::uint8_t>(missed), a.how});
     }
-    if (a.how == touch::atomic && has_barrier_) {
-        last_passes_[behind_.slice_of(a.line)] += passes;
+    if (is_atomic(a.how) && has_barrier_) {
+        const l2_access here{a.line, passes, a.words, self, static_cast<std::uint8_t>(a.sectors), a.how};
+        last_cycles_[behind_.slice_of(a.line)] += behind_.cycles_of(here);
     }
 }
 
 traffic block_l1::ended() {
     behind_.take(waiting_);
     waiting_.clear();
-    if (!last_passes_.empty()) {
-        behind_.note_last(last_passes_);
+    if (!last_cycles_.empty()) {
+        behind_.note_last(last_cycles_);
     }
     return own_;
 }

@@ -27,6 +27,7 @@ struct traffic {
     std::uint64_t l1_hits = 0;
     std::uint64_t load_requests = 0;        // instructions of warps
     std::uint64_t load_requests_missed = 0; // of these, those of which L1 did not have all
+    std::uint64_t load_requests_waited = 0; // these, and those of which a part was on its way to another warp
     std::uint64_t load_lines_missed = 0;    // lines, or parts of them, that they asked L2 for
     std::uint64_t load_lines_apart = 0;     // of these, such as do not follow the one before
     std::uint64_t l2_reads = 0;             // loads that L1 did not have, and atomics
@@ -35,6 +36,7 @@ struct traffic {
     std::uint64_t l2_late_hits =
         0; // of l2_read_hits, sectors that DRAM sends with a neighbour that another warp asked for
     std::uint64_t l2_far_late = 0;    // likewise of l2_far_hits
+    std::uint64_t l2_waited = 0;      // of both, sectors that are on their way from DRAM to another warp
     std::uint64_t l2_together = 0;    // of l2_late_hits, those that are asked for at the same time as the neighbour
     std::uint64_t l2_early_hits = 0;  // of l2_late_hits, those that are asked for before it
     std::uint64_t l2_atomics = 0;     // of l2_reads
@@ -59,13 +61,40 @@ struct host_lines {
     std::uint64_t end = 0;
 };
 
-// A slice of L2 does one thing at a time.
+// A slice of L2 does one thing at a time. Two have twice `bytes` together, in turn half of `bytes`.
 struct l2_slices {
-    std::uint64_t bytes = 512; // side by side in one slice, a power of two
+    std::uint64_t bytes = 512; // a power of two
     double load = 0;           // cycles
     double store = 0;
     double atomic = 0;  // a pass
+    double floats = 0;  // a pass of additions of floats, behind another one of the same sector
     double changed = 0; // a load past L1 of a sector that was stored to since its last load
+};
+
+// What one slice of L2 has done.
+class slice_work {
+public:
+    void add(double cycles) noexcept { cycles_ += cycles; }
+    // Passes of additions of floats to one sector, or to several.
+    void add_floats(std::uint64_t line, unsigned sectors, double passes) noexcept;
+    // All, or what one sector's additions of floats take, of which each waits for the one before.
+    [[nodiscard]] double cycles(double of_floats) const noexcept {
+        return cycles_ > most_added_ * of_floats ? cycles_ : most_added_ * of_floats;
+    }
+
+private:
+    double cycles_ = 0;
+    // A sector with more than half of the passes is found by majority vote; no other one bounds the slice.
+    std::uint64_t sector_ = 0;
+    double votes_ = 0;
+    double added_ = 0; // to sector_, since it was chosen
+    double most_added_ = 0;
+};
+
+// Cycles from a load to its data. Whoever asks for a sector that is on its way to another warp waits for it as well; 0: nothing is.
+struct load_latencies {
+    double l2 = 0;
+    double dram = 0;
 };
 
 // One access behind L1.
@@ -84,22 +113,31 @@ class device_l2 {
 public:
     // `fetch`: bytes that come together from DRAM, 32, 64 or 128. `partitions`: 1 or 2. Each of two serves half of the
     // multiprocessors and is the home of half of the lines; it keeps copies of the others that its multiprocessors load.
-    device_l2(std::uint64_t bytes, std::uint64_t fetch, l2_slices slices = {}, unsigned partitions = 1)
-        : cache_(bytes, static_cast<unsigned>(fetch / 32)),
+    device_l2(std::uint64_t bytes, std::uint64_t fetch, l2_slices slices = {}, unsigned partitions = 1,
+              load_latencies latencies = {})
+        : cache_(bytes, static_cast<unsigned>(fetch / 32), latencies.dram),
+          latency_(latencies.l2),
           partitions_(partitions),
           slices_(slices),
-          slice_shift_(std::countr_zero(std::max<std::uint64_t>(slices.bytes / 128, 1))),
-          slice_cycles_(slice_places),
+          slice_shift_(std::countr_zero(std::max<std::uint64_t>(slices.bytes / 128, 2))),
+          slice_work_(slice_places),
           last_slice_cycles_(slice_places) {}
 
     // A launch begins: the cold cache is empty, the warm one is not.
     void begin();
     void take(const std::vector<l2_access>& accesses);
     [[nodiscard]] std::size_t slice_of(std::uint64_t line) const {
-        return ((line >> slice_shift_) * 0x9E3779B97F4A7C15ull >> 32) % slice_places;
+        const std::uint64_t pair = (line >> (slice_shift_ + 1)) * 0x9E3779B97F4A7C15ull >> 32;
+        return (pair << 1 | (line >> (slice_shift_ - 1) & 1)) % slice_places;
     }
-    // Passes by slice, which take() was given too: of a block's atomics behind its last barrier.
-    void note_last(const std::unordered_map<std::size_t, std::uint64_t>& passes);
+    // Of two partitions the one that the line is at home in.
+    [[nodiscard]] unsigned home_of(std::uint64_t line) const { return slice_of(line) >> 1 & 1; }
+    // Of an atomic in its slice.
+    [[nodiscard]] double cycles_of(const l2_access& a) const;
+    // From a load that L1 does not have to its data, at least.
+    [[nodiscard]] double latency() const noexcept { return latency_; }
+    // Cycles by slice, of what take() was given too: of a block's atomics behind its last barrier.
+    void note_last(const std::unordered_map<std::size_t, double>& cycles);
     // Of a block, which others rarely have.
     [[nodiscard]] std::uint16_t next_number() noexcept { return blocks_++; }
     // The traffic behind L1 since begin().
@@ -131,14 +169,15 @@ private:
     std::mutex mutex_;
     std::atomic<std::uint16_t> blocks_ = 0;
     sector_cache cache_; // of both partitions
+    double latency_;
     unsigned partitions_;
     traffic of_warm_;
     traffic of_cold_;
     open_rows open_in_warm_;
     open_rows open_in_cold_;
     l2_slices slices_;
-    int slice_shift_;                  // of a line's number
-    std::vector<double> slice_cycles_; // by slice_of()
+    int slice_shift_;                    // of a line's number
+    std::vector<slice_work> slice_work_; // by slice_of()
     std::vector<double> last_slice_cycles_;
 };
 
@@ -146,6 +185,30 @@ private:
 struct block_place {
     std::uint64_t place = 0; // among those that are on the device at once
     unsigned half = 0;       // of L2, that its multiprocessor has: 0 or 1
+    // Blocks of one wave are there at the same time. The device's first ones begin together, and go on as if all did.
+    std::uint32_t wave = 0;
+};
+
+// The last loads that a cache did not have, by line.
+template <std::size_t Count>
+class lines_on_their_way {
+public:
+    struct load {
+        std::uint64_t line = 0;
+        asker by{};
+        std::uint16_t at = 0; // whatever the owner needs
+        std::uint8_t sectors = 0;
+    };
+
+    [[nodiscard]] load& place_of(std::uint64_t line) noexcept { return last_[line % Count]; }
+    // Whether another warp has asked for the line within so many cycles of this one, before or behind it.
+    [[nodiscard]] bool has(std::uint64_t line, asker a, double cycles) const noexcept {
+        const load& last = last_[line % Count];
+        return last.line == line && last.sectors != 0 && last.by.by != a.by && is_within(cycles, a, last.by);
+    }
+
+private:
+    std::array<load, Count> last_;
 };
 
 // A multiprocessor's L1. Thread-safe.
@@ -153,9 +216,19 @@ class shared_l1 {
 public:
     explicit shared_l1(std::uint64_t bytes) : cache_(bytes) {}
 
-    [[nodiscard]] unsigned read(std::uint64_t line, unsigned sectors) {
+    struct outcome {
+        unsigned hits = 0; // sectors, as a mask
+        bool waits = false;
+    };
+    // `latency`: cycles in which what missed is on its way.
+    [[nodiscard]] outcome read(std::uint64_t line, unsigned sectors, asker a, double latency) {
         const std::lock_guard lock(mutex_);
-        return cache_.read(line, sectors);
+        const unsigned hits = cache_.read(line, sectors);
+        const bool waits = hits != 0 && asked_.has(line, a, latency);
+        if (hits != sectors) {
+            asked_.place_of(line) = {line, a, 0, static_cast<std::uint8_t>(sectors & ~hits)};
+        }
+        return {hits, waits};
     }
     void drop(std::uint64_t line, unsigned sectors) {
         const std::lock_guard lock(mutex_);
@@ -169,6 +242,7 @@ public:
 private:
     std::mutex mutex_;
     load_cache cache_;
+    lines_on_their_way<256> asked_;
 };
 
 // Bytes of L1.
@@ -243,7 +317,7 @@ public:
     }
     void passed_barrier() {
         has_barrier_ = true;
-        last_passes_.clear();
+        last_cycles_.clear();
         joined_.clear();
     }
     // Hands on what waits. `loads` and `l1_hits` of the result are the block's.
@@ -268,21 +342,19 @@ private:
         stored_lines before, now;
     };
 
+    using asked_lines = lines_on_their_way<64>; // load::at is a place in waiting_
+
     void pass_on(const l2_access& a);
-    // A load that L1 did not have.
-    struct asked_line {
-        std::uint64_t line = 0;
-        std::uint32_t when = 0; // as the asker has it
-        std::uint16_t at = 0;   // in waiting_
-        std::uint8_t sectors = 0;
-    };
+    // Of a load, the sectors that L1 does not have.
+    [[nodiscard]] unsigned missed_by(const machine::line_access& a, asker self);
     // Of sectors that L1 has: those for which, by the clocks, this warp asks before the one that has asked; the host has run that
     // one first. Of warps with the same clock either one may be first. They wait as this one's from now on.
-    unsigned taken_back(const asked_line& other, unsigned hits, asker from);
+    unsigned taken_back(const asked_lines::load& other, unsigned hits, asker from);
     // Whether a line of a store goes to L2 with the warp's store before.
     bool joins(const machine::line_access& a);
     [[nodiscard]] asker by(std::uint32_t warp, std::uint32_t when) const {
-        return {static_cast<std::uint16_t>((at_.place * 61 + warp) << 1 | at_.half), number_, when};
+        constexpr std::uint32_t apart = 0x9E3779B1; // waves have no common clock
+        return {static_cast<std::uint16_t>((at_.place * 61 + warp) << 1 | at_.half), number_, when + at_.wave * apart};
     }
 
     device_l2& behind_;
@@ -294,13 +366,14 @@ private:
     block_place at_;
     std::uint16_t number_;
     std::vector<l2_access> waiting_;
-    std::array<asked_line, 64> asked_;   // by line, the last ones
+    asked_lines asked_;
     std::vector<stores_of_warp> joined_; // by warp
     bool has_barrier_ = false;
-    std::unordered_map<std::size_t, std::uint64_t> last_passes_; // of atomics since the last barrier, by slice
-    bool may_hit_ = true;                                        // it has loaded since clear()
-    std::uint64_t last_missed_ = 0;                              // line of the present load
-    bool request_missed_ = false;                                // the present load
+    std::unordered_map<std::size_t, double> last_cycles_; // of atomics since the last barrier, by slice
+    bool may_hit_ = true;                                 // it has loaded since clear()
+    std::uint64_t last_missed_ = 0;                       // line of the present load
+    bool request_missed_ = false;                         // the present load
+    bool request_waited_ = false;                         // likewise
     traffic own_;
 };
 

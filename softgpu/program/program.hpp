@@ -64,6 +64,9 @@ struct access {
 
 // By index into function::registers: whether values depend on %clock or %globaltimer, through operands and guards.
 [[nodiscard]] std::vector<bool> clock_registers(const ptx::function& f);
+// By the same index: whether lanes of a warp may have different values, as far as the code tells: by the thread's index, by what
+// was loaded from different addresses, and by branches that some of them take.
+[[nodiscard]] std::vector<bool> varying_registers(const ptx::function& f, const control_flow& flow);
 
 // Bytes that a register of this type takes for one warp: pred 4 (a lane mask), 8- and 16-bit types 64, 32-bit 128,
 // 64-bit 256, 128-bit 512.

@@ -317,7 +317,12 @@ TEST(Model, ALoadWaitsForTheSlowestOfItsLines) {
     launch_work w = some_blocks(10);
     w.path_near = 100;
     w.path_far = 500; // one load
-    w.warm = {.loads = 200, .l1_hits = 100, .load_requests = 80, .load_requests_missed = 40, .load_lines_missed = 80};
+    w.warm = {.loads = 200,
+              .l1_hits = 100,
+              .load_requests = 80,
+              .load_requests_missed = 40,
+              .load_requests_waited = 40,
+              .load_lines_missed = 80};
     w.warm.load_lines_apart = 80;
     w.warm.l2_reads = 100;
     w.warm.l2_read_hits = 50;
@@ -327,6 +332,10 @@ TEST(Model, ALoadWaitsForTheSlowestOfItsLines) {
     EXPECT_NEAR(of(predict(c, w), "latency"), 0.5 * 100 + 0.5 * (0.25 * 310 + 0.75 * 520), 1e-9);
     w.warm.load_lines_apart = 40; // side by side
     EXPECT_NEAR(of(predict(c, w), "latency"), 0.5 * 100 + 0.5 * (0.5 * 300 + 0.5 * 500), 1e-9);
+    w.warm.load_requests_waited = 60; // of what L1 has, half is on its way
+    EXPECT_NEAR(of(predict(c, w), "latency"), 0.25 * 100 + 0.75 * (0.5 * 300 + 0.5 * 500), 1e-9);
+    w.warm.l2_waited = 25; // likewise in L2
+    EXPECT_NEAR(of(predict(c, w), "latency"), 0.25 * 100 + 0.75 * (0.25 * 300 + 0.75 * 500), 1e-9);
 }
 
 // Each warp has two loads on their way, of which half miss L1: in three of four rounds one does, and in a third of these both.
@@ -334,7 +343,12 @@ TEST(Model, AWarpWaitsForTheSlowestOfItsLoads) {
     launch_work w = some_blocks(10);
     w.path_near = 100;
     w.path_far = 500; // both wait once
-    w.warm = {.loads = 160, .l1_hits = 80, .load_requests = 160, .load_requests_missed = 80, .load_lines_missed = 80};
+    w.warm = {.loads = 160,
+              .l1_hits = 80,
+              .load_requests = 160,
+              .load_requests_missed = 80,
+              .load_requests_waited = 80,
+              .load_lines_missed = 80};
     w.warm.load_lines_apart = 80;
     w.warm.l2_reads = 80;
     card c = round_card();

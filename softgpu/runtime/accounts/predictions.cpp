@@ -27,8 +27,9 @@ struct predicted_card {
               .load = 1 / facts.slice_loads,
               .store = 1 / facts.slice_stores,
               .atomic = 1 / facts.atomics_one_address,
+              .floats = 1 / facts.atomics_one_float,
               .changed = 1 / facts.slice_changed},
-             static_cast<unsigned>(facts.l2_partitions)) {}
+             static_cast<unsigned>(facts.l2_partitions), {.l2 = facts.latency_l2, .dram = facts.latency_dram}) {}
 
     predict::card facts;
     predict::memory_rules rules;
@@ -182,6 +183,7 @@ public:
             to_.l1[k].l1_hits += own[k].l1_hits;
             to_.l1[k].load_requests += own[k].load_requests;
             to_.l1[k].load_requests_missed += own[k].load_requests_missed;
+            to_.l1[k].load_requests_waited += own[k].load_requests_waited;
             to_.l1[k].load_lines_missed += own[k].load_lines_missed;
             to_.l1[k].load_lines_apart += own[k].load_lines_apart;
             to_.l1[k].host_sectors += own[k].host_sectors;
@@ -319,6 +321,7 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
             t->l1_hits = sums_->l1[k].l1_hits;
             t->load_requests = sums_->l1[k].load_requests;
             t->load_requests_missed = sums_->l1[k].load_requests_missed;
+            t->load_requests_waited = sums_->l1[k].load_requests_waited;
             t->load_lines_missed = sums_->l1[k].load_lines_missed;
             t->load_lines_apart = sums_->l1[k].load_lines_apart;
             t->host_sectors = sums_->l1[k].host_sectors;

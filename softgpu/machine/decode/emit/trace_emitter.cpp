@@ -25,6 +25,18 @@ bool goes_past_l1(const ptx::instruction& i) {
            i.has(suffix::acquire);
 }
 
+bool adds_floats(const ptx::instruction& atomic) {
+    switch (atomic.type()) {
+    case suffix::f16:
+    case suffix::f16x2:
+    case suffix::bf16:
+    case suffix::bf16x2:
+    case suffix::f32:
+    case suffix::f64: return atomic.has(suffix::add);
+    default: return false;
+    }
+}
+
 } // namespace
 
 void trace_emitter::begin_block(std::uint32_t b) {
@@ -84,16 +96,40 @@ bool trace_emitter::counts_in_shared(const ptx::instruction& i) const {
     if (addend.kind != ptx::operand_kind::integer || addend.bits != 1) {
         return false;
     }
-    if (i.op == opcode::red || i.operands.front().kind != ptx::operand_kind::reg) {
-        return true;
+    return !is_result_read(i);
+}
+
+bool trace_emitter::is_result_read(const ptx::instruction& atomic) const {
+    if (atomic.op == opcode::red || atomic.operands.front().kind != ptx::operand_kind::reg) {
+        return false;
     }
     bool is_read = false;
     for (const ptx::instruction& other : f_.instructions) {
         program::visit_registers(other, [&](std::uint32_t reg, program::use how) {
-            is_read = is_read || (how == program::use::read && reg == i.operands.front().reg);
+            is_read = is_read || (how == program::use::read && reg == atomic.operands.front().reg);
         });
     }
-    return !is_read;
+    return is_read;
+}
+
+// As ptxas 13.0 compiles them for sm_75 and sm_90, one by one.
+bool trace_emitter::is_added_up(const ptx::instruction& atomic) const {
+    const suffix type = atomic.type();
+    const bool is_wide = type == suffix::u64 || type == suffix::s64;
+    const bool is_word = type == suffix::u32 || type == suffix::s32 || type == suffix::b32;
+    const bool folds = atomic.has(suffix::min) || atomic.has(suffix::max) || atomic.has(suffix::and_) ||
+                       atomic.has(suffix::or_) || atomic.has(suffix::xor_);
+    if (!(atomic.has(suffix::add) && (is_word || is_wide)) && !(folds && is_word && !is_result_read(atomic))) {
+        return false;
+    }
+    if (!varies_) {
+        varies_ = program::varying_registers(f_, flow_);
+    }
+    const auto varies = [&](const ptx::operand& o) {
+        return (o.has_register || o.kind == ptx::operand_kind::reg) && (*varies_)[o.reg];
+    };
+    return !varies(atomic.operands.at(atomic.op == opcode::red ? 0 : 1)) &&
+           !(is_wide && varies(atomic.operands.back()));
 }
 
 void trace_emitter::before_access(const ptx::instruction& i, const form& fm, const instruction& decoded) {
@@ -114,7 +150,7 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
     } else if (i.op == opcode::match && fm.has(suffix::any)) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::match_values)).width[1] =
             static_cast<std::uint8_t>(width);
-    } else if (what == instruction_class::shared_atomic && counts_in_shared(i)) {
+    } else if (what == instruction_class::shared_atomic && (counts_in_shared(i) || is_added_up(i))) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::shared_counts));
     } else if (is_exchange_loop(i)) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::loop_turns));
@@ -152,8 +188,13 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
     if (copies && (decoded.places == nullptr || fm.has(suffix::bulk))) {
         return; // it starts no copy, or a bulk copy, which goes past L1
     }
+    const auto touch_of_atomic = [&](const ptx::instruction& atomic) {
+        return adds_floats(atomic)   ? touch::atomic_of_floats
+               : is_added_up(atomic) ? touch::atomic_of_warp
+                                     : touch::atomic;
+    };
     const touch how = what == instruction_class::global_store    ? touch::store
-                      : what == instruction_class::global_atomic ? touch::atomic
+                      : what == instruction_class::global_atomic ? touch_of_atomic(i)
                       : goes_past_l1(i)                          ? touch::load_past_l1
                                                                  : touch::load;
     const handler run = copies                                     ? points_.before_copy

@@ -59,6 +59,9 @@ private:
     // An atomic addition of 1 to a word of shared memory whose result nothing reads: ptxas makes one addition for all lanes
     // that have the same word (ATOMS.POPC.INC).
     [[nodiscard]] bool counts_in_shared(const ptx::instruction& i) const;
+    // An atomic of integers at one address: ptxas adds up the lanes of the warp, and one of them has the atomic.
+    [[nodiscard]] bool is_added_up(const ptx::instruction& atomic) const;
+    [[nodiscard]] bool is_result_read(const ptx::instruction& atomic) const;
     // Emits one of points_ that takes the instruction's address.
     instruction& emit_before(handler run, const instruction& decoded, std::uint64_t bytes, unsigned what);
     [[nodiscard]] bool is_barrier_of_all(std::uint32_t n) const;
@@ -78,12 +81,13 @@ private:
     const trace_points& points_;
     carried_registers carried_;
     const std::vector<bool> merged_;
-    std::vector<bool> waits_;       // of each block: only_waits()
-    bool in_waiting_loop_ = false;  // the present block
-    bool waits_for_shared_ = false; // a loop waits for words that may be of shared memory
-    bool waits_for_global_ = false; // the same of global memory
-    bool notes_word_ = false;       // before_access() has put before_poll or before_release in front of the instruction
-    unsigned rounds_ = 1;           // as often it is unrolled
+    mutable std::optional<std::vector<bool>> varies_; // varying_registers()
+    std::vector<bool> waits_;                         // of each block: only_waits()
+    bool in_waiting_loop_ = false;                    // the present block
+    bool waits_for_shared_ = false;                   // a loop waits for words that may be of shared memory
+    bool waits_for_global_ = false;                   // the same of global memory
+    bool notes_word_ = false; // before_access() has put before_poll or before_release in front of the instruction
+    unsigned rounds_ = 1;     // as often it is unrolled
     surroundings around_;
     std::uint32_t block_ = 0;       // the present one
     std::set<std::uint32_t> late_;  // carried registers that deferred instructions wait for

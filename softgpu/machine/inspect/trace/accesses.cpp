@@ -110,7 +110,7 @@ unsigned tell_run(const listener& to, std::uint64_t begin, std::uint64_t bytes, 
     for (std::uint64_t at = begin; at < end;) {
         const std::uint64_t next = std::min(end, (at / line_bytes + 1) * line_bytes);
         const auto count = static_cast<unsigned>((next - 1) / sector_bytes - at / sector_bytes + 1);
-        const unsigned passes = how == touch::atomic || at == begin ? count : 0;
+        const unsigned passes = is_atomic(how) || at == begin ? count : 0;
         const std::uint64_t in_line = at % line_bytes;
         const std::uint32_t words = how == touch::store ? words_between(in_line, in_line + next - at) : 0;
         to.tell(at / line_bytes, sectors_between(at, next - 1), words, passes, how);
@@ -239,7 +239,7 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
 }
 
 // Atomics: lanes that meet at one address come one after the other, and so do sectors.
-[[gnu::noinline]] void tell_atomics(const listener& to, const std::uint64_t* of_lanes, lane_mask mask) {
+[[gnu::noinline]] void tell_atomics(const listener& to, const std::uint64_t* of_lanes, lane_mask mask, touch how) {
     std::uint64_t at[lanes];
     unsigned count = 0;
     each_lane(mask, [&](unsigned l) { at[count++] = of_lanes[l]; });
@@ -253,13 +253,13 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
             unsigned most = 0;
             while (k < count && at[k] / sector_bytes == sector) {
                 const auto same = static_cast<unsigned>(std::upper_bound(at + k, at + count, at[k]) - (at + k));
-                most = std::max(most, same);
+                most = std::max(most, how == touch::atomic_of_warp ? 1 : same);
                 k += same;
             }
             sectors |= 1u << sector % 4;
             passes += most;
         }
-        to.tell(line, sectors, ~0u, passes, touch::atomic);
+        to.tell(line, sectors, ~0u, passes, how);
     }
 }
 
@@ -268,7 +268,7 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
 unsigned tell_row(traced_block& block, const std::uint64_t* at, std::uint64_t added, std::uint64_t bytes, touch how,
                   const warp* w, bool by_lanes) {
     const std::uint64_t step = at[1] - at[0];
-    const bool may_be_row = step == bytes || (step == 0 && how != touch::atomic);
+    const bool may_be_row = step == bytes || (step == 0 && !is_atomic(how));
     if (!may_be_row || !is_global(at[0] + added, *w->host->launch->memory) || !is_run_of(at, step)) {
         return 0;
     }
@@ -295,8 +295,8 @@ unsigned tell_access(traced_block& block, const std::uint64_t* at, lane_mask mas
     if (global == 0) {
         return 0;
     }
-    if (how == touch::atomic) {
-        tell_atomics(listener(block, w, false), at, global);
+    if (is_atomic(how)) {
+        tell_atomics(listener(block, w, false), at, global, how);
         return 0;
     }
     return tell_lanes(listener(block, w, by_lanes), at, global, static_cast<std::uint32_t>(bytes), how);
