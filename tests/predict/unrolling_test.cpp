@@ -13,9 +13,11 @@ namespace {
 
 // A loop of so many loads of each kind, and multiply-adds; `bound`: a register or a number.
 unsigned rounds_of(unsigned global_loads, unsigned shared_loads, unsigned products, const std::string& bound,
-                   const std::string& inside = "") {
-    std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
-                       ".reg .pred %p<2>; .reg .f32 %f<4>; .reg .b32 %r<3>; .reg .b64 %rd<2>;\nLOOP:\n";
+                   const std::string& inside = "",
+                   const std::string& count = "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, ") {
+    std::string text =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+        ".reg .pred %p<2>; .reg .f32 %f<7>; .reg .f64 %fd<3>; .reg .b32 %r<3>; .reg .b64 %rd<2>;\nLOOP:\n";
     for (unsigned k = 0; k < global_loads; ++k) {
         text += "ld.global.f32 %f1, [%rd1];\n";
     }
@@ -25,7 +27,7 @@ unsigned rounds_of(unsigned global_loads, unsigned shared_loads, unsigned produc
     for (unsigned k = 0; k < products; ++k) {
         text += "fma.rn.f32 %f2, %f2, %f1, %f3;\n";
     }
-    text += inside + "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, " + bound + ";\n@%p1 bra LOOP;\nret;\n}\n";
+    text += inside + count + bound + ";\n@%p1 bra LOOP;\nret;\n}\n";
     const ptx::module m = ptx::parse(text);
     const ptx::function& f = m.functions.front();
     const program::control_flow flow = program::make_control_flow(f);
@@ -52,6 +54,19 @@ TEST(Unrolling, LoopsOfAKnownNumberOfRoundsMayBeLarger) {
     EXPECT_EQ(rounds_of(2, 0, 64, "64"), 4u);
     EXPECT_EQ(rounds_of(0, 0, 80, "64"), 1u);
     EXPECT_EQ(rounds_of(2, 0, 80, "64"), 1u);
+}
+
+TEST(Unrolling, LoopsMayCountInFloats) {
+    EXPECT_EQ(rounds_of(1, 0, 2, "%f5", "", "add.f32 %f4, %f4, 0f3DCCCCCD;\nsetp.lt.f32 %p1, %f4, "), 4u);
+    EXPECT_EQ(rounds_of(1, 0, 2, "%fd2", "", "add.f64 %fd1, %fd1, 0d3FF0000000000000;\nsetp.lt.f64 %p1, %fd1, "), 4u);
+    EXPECT_EQ(rounds_of(1, 0, 2, "%f5", "", "add.f32 %f4, %f4, %f6;\nsetp.lt.f32 %p1, %f4, "), 1u);
+    EXPECT_EQ(rounds_of(1, 0, 2, "%f5", "", "mul.f32 %f4, %f4, 0f3FCCCCCD;\nsetp.lt.f32 %p1, %f4, "), 1u);
+}
+
+TEST(Unrolling, LoopsThatFetchFromTexturesMayBeLarger) {
+    const std::string fetch = "tex.2d.v4.f32.f32 {%f1, %f4, %f5, %f6}, [%rd1, {%f2, %f3}];\n";
+    EXPECT_EQ(rounds_of(0, 0, 60, "%r2", fetch), 4u);
+    EXPECT_EQ(rounds_of(0, 0, 60, "%r2"), 1u);
 }
 
 TEST(Unrolling, FencesAndBarriersKeepALoopAsItIs) {

@@ -2,7 +2,6 @@
 #include "softgpu/machine/decode/analysis/schedule.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <queue>
 #include <set>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/machine/decode/analysis/memory_order.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {
@@ -36,31 +36,6 @@ bool is_slow(instruction_class c) {
     case instruction_class::constant:
     case instruction_class::texture: return true;
     default: return false;
-    }
-}
-
-// Memory that accesses may share; those of different kinds never meet.
-enum class memory_kind : std::uint8_t { none, global, shared, local, count_ };
-
-struct access {
-    memory_kind of = memory_kind::none;
-    bool writes = false;
-    bool ordered = false; // with every other one: volatile, atomics
-};
-
-access access_of(const ptx::instruction& i, instruction_class c) {
-    const bool ordered =
-        i.has(suffix::volatile_) || i.has(suffix::relaxed) || i.has(suffix::acquire) || i.has(suffix::release);
-    switch (c) {
-    case instruction_class::global_load:
-        return {i.has(suffix::nc) ? memory_kind::none : memory_kind::global, ordered, ordered};
-    case instruction_class::global_store:
-    case instruction_class::global_atomic: return {memory_kind::global, true, ordered};
-    case instruction_class::shared_load: return {memory_kind::shared, ordered, ordered};
-    case instruction_class::shared_store:
-    case instruction_class::shared_atomic: return {memory_kind::shared, true, ordered};
-    case instruction_class::local: return {memory_kind::local, i.op == ptx::opcode::st, ordered};
-    default: return {};
     }
 }
 
@@ -224,14 +199,15 @@ private:
                 writer_[reg] = self;
             }
         });
-        keep_memory_in_order(self, access_of(i, nodes_[self].cost.what));
+        for (const std::uint32_t earlier : memory_.before(self, i, nodes_[self].cost.what)) {
+            wait(earlier, self, false);
+        }
         fix(self);
         before_.wrote(n);
     }
     // Without a store or an atomic before it a fence takes as long as the way to L2 and back.
     [[nodiscard]] machine_cost of_fence(machine_cost cost) const {
-        cost.sees_others = cost.sees_others || (cost.what == instruction_class::fence &&
-                                                memory_[static_cast<std::size_t>(memory_kind::global)].store == nobody);
+        cost.sees_others = cost.sees_others || (cost.what == instruction_class::fence && !memory_.has_stored());
         return cost;
     }
     // Control, barriers, fences and calls stay where they are.
@@ -250,36 +226,11 @@ private:
         nodes_[from].after.push_back({to, for_result, guards});
         ++nodes_[to].before;
     }
-    void keep_memory_in_order(std::uint32_t self, const access& a) {
-        if (a.of == memory_kind::none) {
-            return;
-        }
-        auto& [store, loads] = memory_[static_cast<std::size_t>(a.of)];
-        if (store != nobody) {
-            wait(store, self, false);
-        }
-        if (a.writes) {
-            for (const std::uint32_t load : loads) {
-                wait(load, self, false);
-            }
-            loads.clear();
-            store = self;
-        } else {
-            loads.push_back(self);
-        }
-    }
-
-    static constexpr std::uint32_t nobody = ~0u;
-    struct last_accesses {
-        std::uint32_t store = nobody;
-        std::vector<std::uint32_t> loads; // since then
-    };
-
     const ptx::function& f_;
     std::vector<node> nodes_;
     earlier_writers before_;
     std::unordered_map<std::uint32_t, std::uint32_t> writer_; // by register
-    std::array<last_accesses, static_cast<std::size_t>(memory_kind::count_)> memory_;
+    memory_order memory_;
     std::uint32_t last_fixed_ = 0;
     bool has_fixed_ = false;
 };

@@ -29,7 +29,12 @@ bool says_no_unrolling(const ptx::function& f, const program::basic_block& b) {
     return false;
 }
 
-// Whether the block's only write to the register adds a constant to it.
+bool is_number(const ptx::operand& o) {
+    return o.kind == ptx::operand_kind::integer || o.kind == ptx::operand_kind::float32 ||
+           o.kind == ptx::operand_kind::float64;
+}
+
+// Whether the block's only write to the register adds a constant to it, of any type.
 bool counts(const ptx::function& f, const program::basic_block& b, std::uint32_t reg) {
     unsigned writes = 0;
     bool by_a_constant = false;
@@ -43,15 +48,15 @@ bool counts(const ptx::function& f, const program::basic_block& b, std::uint32_t
         });
         writes += wrote ? 1 : 0;
         by_a_constant = by_a_constant || (wrote && reads && (i.op == ptx::opcode::add || i.op == ptx::opcode::sub) &&
-                                          i.operands.back().kind == ptx::operand_kind::integer);
+                                          is_number(i.operands.back()));
     }
     return writes == 1 && by_a_constant;
 }
 
 // Machine instructions of a loop's body up to which ptxas 13.0 unrolls it for sm_90. Whoever compares with a constant
-// mostly says how many rounds there are.
-std::uint64_t most_unrolled(unsigned global_loads, unsigned shared_loads, bool is_known) {
-    return is_known ? 72 : global_loads != 0 ? 48 : std::min(23 + 3 * shared_loads, 48u);
+// mostly says how many rounds there are. With textures it is 64 at least.
+std::uint64_t most_unrolled(unsigned global_loads, unsigned shared_loads, bool fetches, bool is_known) {
+    return is_known || fetches ? 72 : global_loads != 0 ? 48 : std::min(23 + 3 * shared_loads, 48u);
 }
 
 } // namespace
@@ -66,6 +71,7 @@ unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& fl
     }
     bool counted = false;
     bool is_known = false;
+    bool fetches = false; // from textures
     unsigned global_loads = 0;
     unsigned shared_loads = 0;
     std::uint64_t slots = 1;
@@ -76,6 +82,7 @@ unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& fl
             return 1;
         }
         slots += cost.slots;
+        fetches = fetches || cost.what == instruction_class::texture;
         global_loads += cost.what == instruction_class::global_load ? 1 : 0;
         shared_loads += cost.what == instruction_class::shared_load ? 1 : 0;
         bool is_condition = false;
@@ -89,7 +96,7 @@ unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& fl
             is_known = is_known || (!i.operands.empty() && i.operands.back().kind == ptx::operand_kind::integer);
         }
     }
-    return counted && slots <= most_unrolled(global_loads, shared_loads, is_known) ? by : 1;
+    return counted && slots <= most_unrolled(global_loads, shared_loads, fetches, is_known) ? by : 1;
 }
 
 } // namespace softgpu::machine
