@@ -294,10 +294,10 @@ private:
             own <= resident_ && w_.end_far > 0
                 ? std::max(between(w_.end_near, w_.end_far) - path_, 0.0)
                 : std::min(real(w_.shape.blocks), c_.multiprocessors * real(resident_)) / c_.block_starts;
-        // Blocks that begin together end together: what stands there too hides the atomics behind their last barrier, and
-        // nothing else. They begin with the first block.
+        // Blocks that begin together end together, and so do their warps without a barrier. What stands behind the last barrier
+        // hides the atomics there, and nothing else does. They begin with the first block.
         const std::uint64_t last = own % resident_ == 0 ? std::min(own, resident_) : own % resident_;
-        const double hidden = between(w_.last_path_near, w_.last_path_far);
+        const double hidden = w_.total.barriers == 0 ? 0 : between(w_.last_path_near, w_.last_path_far);
         own_cycles_ += std::max(started, t_.last_slice_cycles * real(last) / own_blocks_ - hidden);
         // No block ends before its own chain does, and no scheduler before its warps.
         own_cycles_ = std::max({own_cycles_, between(w_.longest_near, w_.longest_far), own_least_});

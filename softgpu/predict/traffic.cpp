@@ -334,15 +334,32 @@ void block_l1::touched(const machine::line_access& a, double when) {
     if (missed != 0) {
         pass_on({a.line, passes, a.words, self, static_cast<std::uint8_t>(missed), a.how});
     }
-    if (is_atomic(a.how) && has_barrier_) {
-        const l2_access here{a.line, passes, a.words, self, static_cast<std::uint8_t>(a.sectors), a.how};
-        last_cycles_[behind_.slice_of(a.line)] += behind_.cycles_of(here);
+    if (is_atomic(a.how)) {
+        note_last_atomic({a.line, passes, a.words, self, static_cast<std::uint8_t>(a.sectors), a.how}, a.warp);
+    } else if (a.how != touch::store && a.warp == last_warp_ && !has_barrier_) {
+        of_warp_.clear();
     }
+}
+
+// The host runs one warp after the other, up to a barrier.
+void block_l1::note_last_atomic(const l2_access& a, std::uint32_t warp) {
+    if (warp != std::exchange(last_warp_, warp)) {
+        keep_last_atomics();
+    }
+    of_warp_.emplace_back(behind_.slice_of(a.line), behind_.cycles_of(a));
+}
+
+void block_l1::keep_last_atomics() {
+    for (const auto& [slice, cycles] : of_warp_) {
+        last_cycles_[slice] += cycles;
+    }
+    of_warp_.clear();
 }
 
 traffic block_l1::ended() {
     behind_.take(waiting_);
     waiting_.clear();
+    keep_last_atomics();
     if (!last_cycles_.empty()) {
         behind_.note_last(last_cycles_);
     }

@@ -51,7 +51,7 @@ struct traffic {
     std::uint64_t l2_store_requests = 0; // of l2_requests, stores
     std::uint64_t atomic_passes = 0;     // the most lanes at one address of a sector, over all sectors and requests
     double slice_cycles = 0;             // of the slice of L2 that has most to do
-    double last_slice_cycles = 0;        // the same of atomics behind the last barrier of their block
+    double last_slice_cycles = 0;        // the same of atomics that come last in their block or warp
     std::uint64_t host_sectors = 0;      // of the host's memory, past the caches
 };
 
@@ -136,7 +136,7 @@ public:
     [[nodiscard]] double cycles_of(const l2_access& a) const;
     // From a load that L1 does not have to its data, at least.
     [[nodiscard]] double latency() const noexcept { return latency_; }
-    // Cycles by slice, of what take() was given too: of a block's atomics behind its last barrier.
+    // Cycles by slice, of what take() was given too: of a block's last atomics.
     void note_last(const std::unordered_map<std::size_t, double>& cycles);
     // Of a block, which others rarely have.
     [[nodiscard]] std::uint16_t next_number() noexcept { return blocks_++; }
@@ -318,6 +318,7 @@ public:
     void passed_barrier() {
         has_barrier_ = true;
         last_cycles_.clear();
+        of_warp_.clear();
         joined_.clear();
     }
     // Hands on what waits. `loads` and `l1_hits` of the result are the block's.
@@ -347,6 +348,8 @@ private:
     void pass_on(const l2_access& a);
     // Of a load, the sectors that L1 does not have.
     [[nodiscard]] unsigned missed_by(const machine::line_access& a, asker self);
+    void note_last_atomic(const l2_access& a, std::uint32_t warp);
+    void keep_last_atomics();
     // Of sectors that L1 has: those for which, by the clocks, this warp asks before the one that has asked; the host has run that
     // one first. Of warps with the same clock either one may be first. They wait as this one's from now on.
     unsigned taken_back(const asked_lines::load& other, unsigned hits, asker from);
@@ -369,7 +372,10 @@ private:
     asked_lines asked_;
     std::vector<stores_of_warp> joined_; // by warp
     bool has_barrier_ = false;
-    std::unordered_map<std::size_t, double> last_cycles_; // of atomics since the last barrier, by slice
+    // By slice, of atomics behind the last barrier; without one, of those behind the last load of their warp.
+    std::unordered_map<std::size_t, double> last_cycles_;
+    std::uint32_t last_warp_ = 0;                         // that had an atomic
+    std::vector<std::pair<std::size_t, double>> of_warp_; // its part of last_cycles_, as far as known
     bool may_hit_ = true;                                 // it has loaded since clear()
     std::uint64_t last_missed_ = 0;                       // line of the present load
     bool request_missed_ = false;                         // the present load

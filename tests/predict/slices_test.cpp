@@ -47,7 +47,6 @@ TEST(Slices, ASliceOfL2DoesOneThingAtATime) {
     EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 0);
 }
 
-// Without a barrier no atomic is behind one.
 TEST(Slices, AtomicsBehindTheLastBarrierAreTheLastOfTheirSlice) {
     device_l2 l2(1 << 20, 32, {.bytes = 512, .load = 1, .store = 2, .atomic = 10});
     l2.begin();
@@ -65,10 +64,25 @@ TEST(Slices, AtomicsBehindTheLastBarrierAreTheLastOfTheirSlice) {
     EXPECT_DOUBLE_EQ(l2.warm().last_slice_cycles, 60);
     EXPECT_DOUBLE_EQ(l2.cold().last_slice_cycles, 60);
     EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 244);
+}
+
+// Warps 0 and 1 load behind their first atomics, warp 2 does not.
+TEST(Slices, WithoutABarrierAtomicsBehindTheLastLoadOfTheirWarpAreTheLast) {
+    device_l2 l2(1 << 20, 32, {.bytes = 512, .load = 1, .store = 2, .atomic = 10});
     l2.begin();
     block_l1 l1(l2, load_cache(0));
-    l1.touched(access(0, 0, 1, 3, touch::atomic));
+    for (const std::uint32_t warp : {0u, 1u, 2u}) {
+        l1.touched(access(warp, 0, 1, 5, touch::atomic));
+        if (warp != 2) {
+            l1.touched(access(warp, 50, 1, 1, touch::load));
+        }
+        l1.touched(access(warp, 60, 1, 1, touch::store));
+        l1.touched(access(warp, 0, 1, 1, touch::atomic));
+    }
     static_cast<void>(l1.ended());
+    EXPECT_DOUBLE_EQ(l2.warm().last_slice_cycles, 10 + 10 + 60);
+    EXPECT_DOUBLE_EQ(l2.warm().slice_cycles, 180);
+    l2.begin();
     EXPECT_DOUBLE_EQ(l2.warm().last_slice_cycles, 0);
 }
 
