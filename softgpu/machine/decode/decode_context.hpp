@@ -28,7 +28,6 @@ struct decode_context {
     std::function<const function_entry*(std::string_view)> find_function; // of a name that resolve() calls a function
     // The offset of a function's parameter in local memory, or parameter_area::not_in_memory.
     std::function<std::uint32_t(std::size_t)> local_of_parameter;
-    std::uint64_t shared_window = 0;
     std::uint64_t local_window = 0;
     bool count = true;
     profile_points* profile = nullptr;   // nullptr: instructions are not counted one by one

@@ -28,7 +28,6 @@ decode_context context_of(module::implementation& home, kernel& k, code_variant 
         context.sites = sites.get();
         context.checks = how.checks;
     }
-    context.shared_window = home.memory->shared_window();
     context.local_window = home.memory->local_window();
     context.find_function = [&home](std::string_view name) { return home.find_function(name); };
     return context;

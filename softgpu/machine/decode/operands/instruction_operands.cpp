@@ -302,9 +302,7 @@ void operand_layout::details(const ptx::instruction& i, const form& fm, instruct
         return;
     }
     case opcode::cvta:
-        if (fm.space == suffix::shared || fm.space == suffix::shared_cta || fm.space == suffix::shared_cluster) {
-            d.b = constants_.immediate(context_.shared_window, 8);
-        } else if (fm.space == suffix::local) {
+        if (fm.space == suffix::local) {
             d.b = constants_.immediate(context_.local_window, 8);
         } else if (fm.space == suffix::param) {
             d.b = constants_.parameter_address(0);

@@ -206,6 +206,18 @@ const instruction* subtract_base(const instruction* i, std::byte* frame, warp* w
     return i + 1;
 }
 
+// cvta between generic addresses and those of shared memory. The address of another block of the cluster names that block
+// in every space of shared memory: CUDA's headers convert what mapa gives with plain .shared.
+template <bool ToShared>
+const instruction* convert_shared(const instruction* i, std::byte* frame, warp* w) {
+    const shared_windows windows(*w->host->launch);
+    map_lanes(
+        w->mask, written<std::uint64_t>(frame, i->d),
+        [=](std::uint64_t a) { return ToShared ? windows.to_shared(a) : windows.to_generic(a); },
+        read<std::uint64_t>(w, i->a));
+    return i + 1;
+}
+
 // cvta.param: `mov.b32` of a parameter's name gives its place within the parameters, which begin at b; `mov.b64` its address.
 const instruction* add_parameters(const instruction* i, std::byte* frame, warp* w) {
     map_lanes(
@@ -279,10 +291,10 @@ handler choose_convert(const form& f) {
             return choose_number(f.type[1], []<class S>(S) -> handler { return convert<D, S>; });
         });
     case opcode::cvta:
-        if (f.space == suffix::shared_cluster) {
-            return f.has(suffix::to) ? generic_to_cluster : cluster_to_generic;
+        if (f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::shared_cluster) {
+            return f.has(suffix::to) ? convert_shared<true> : convert_shared<false>;
         }
-        if (f.space == suffix::shared || f.space == suffix::shared_cta || f.space == suffix::local) {
+        if (f.space == suffix::local) {
             return f.has(suffix::to) ? subtract_base : add_base;
         }
         return f.space == suffix::param && !f.has(suffix::to) ? add_parameters : copy<std::uint64_t>;

@@ -12,8 +12,6 @@ namespace softgpu::machine {
 
 namespace {
 
-constexpr std::uint64_t own_window_bytes = memory::device_memory::window_bytes;
-
 std::uint64_t lane_of_operand(const warp* w, place p, unsigned width, unsigned lane) {
     std::uint64_t value = 0;
     std::memcpy(&value, lanes_at(w->frame, w, p) + std::size_t{lane} * width, width);
@@ -22,12 +20,6 @@ std::uint64_t lane_of_operand(const warp* w, place p, unsigned width, unsigned l
 
 void put_lane(std::byte* frame, const instruction* i, unsigned lane, std::uint64_t value) {
     std::memcpy(frame + i->d + std::size_t{lane} * i->width[0], &value, i->width[0]);
-}
-
-// Of the own_window_bytes of the thread's own block, or of one of the windows by rank.
-std::uint64_t generic_address(const launch_state& l, std::uint64_t at) {
-    return at < own_window_bytes ? l.memory->shared_window() + at
-                                 : l.memory->cluster_window() + (at - own_window_bytes);
 }
 
 } // namespace
@@ -94,7 +86,7 @@ const instruction* map_address(const instruction* i, std::byte* frame, warp* w) 
         const std::uint64_t at = lane_of_operand(w, i->a, i->width[1], lane);
         const auto rank = static_cast<std::uint32_t>(lane_of_operand(w, i->b, 4, lane));
         const std::uint64_t mapped = cluster_address(Generic ? shared_cluster_address(l, at) : at, rank);
-        put_lane(frame, i, lane, Generic ? generic_address(l, mapped) : mapped);
+        put_lane(frame, i, lane, Generic ? shared_windows(l).to_generic(mapped) : mapped);
     });
     return i + 1;
 }
@@ -113,19 +105,5 @@ const instruction* rank_of_address(const instruction* i, std::byte* frame, warp*
 }
 template const instruction* rank_of_address<false>(const instruction*, std::byte*, warp*);
 template const instruction* rank_of_address<true>(const instruction*, std::byte*, warp*);
-
-const instruction* cluster_to_generic(const instruction* i, std::byte* frame, warp* w) {
-    each_lane(w->mask, [&](unsigned lane) {
-        put_lane(frame, i, lane, generic_address(*w->host->launch, lane_of_operand(w, i->a, i->width[1], lane)));
-    });
-    return i + 1;
-}
-
-const instruction* generic_to_cluster(const instruction* i, std::byte* frame, warp* w) {
-    each_lane(w->mask, [&](unsigned lane) {
-        put_lane(frame, i, lane, shared_cluster_address(*w->host->launch, lane_of_operand(w, i->a, i->width[1], lane)));
-    });
-    return i + 1;
-}
 
 } // namespace softgpu::machine

@@ -17,12 +17,10 @@ std::optional<distributed_place> locate_distributed(const instruction* i, warp* 
 bool locate_distributed(const instruction* i, warp* w, lane_mask mask, const std::uint64_t* at, bool generic,
                         unsigned bytes, const char* verb, std::byte** each);
 
-// Handlers of what converts addresses: mapa in .shared::cluster and generic, getctarank, cvta. width: as decoded.
+// Handlers of what converts addresses: mapa in .shared::cluster and generic, getctarank. width: as decoded.
 template <bool Generic>
 const instruction* map_address(const instruction* i, std::byte* frame, warp* w);
 template <bool Generic>
 const instruction* rank_of_address(const instruction* i, std::byte* frame, warp* w);
-const instruction* cluster_to_generic(const instruction* i, std::byte* frame, warp* w);
-const instruction* generic_to_cluster(const instruction* i, std::byte* frame, warp* w);
 
 } // namespace softgpu::machine

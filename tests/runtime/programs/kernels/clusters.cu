@@ -76,8 +76,10 @@ __global__ void __cluster_dims__(4, 1, 1) ring(int* out) {
     cluster.sync();
     unsigned found;
     asm("getctarank.shared::cluster.u32 %0, %1;" : "=r"(found) : "r"(map_to(shared_of(s), next)));
-    const bool in_cluster = __isClusterShared(cluster.map_shared_rank(&s[0][0], next)) != 0;
-    out[blockIdx.x * threads + t] = found == next && in_cluster ? s[1][t] : -1;
+    const void* const generic = cluster.map_shared_rank(&s[0][0], next);
+    const bool same = shared_of(generic) == map_to(shared_of(s), next) &&
+                      __cvta_shared_to_generic(shared_of(generic)) == generic && __isClusterShared(generic) != 0;
+    out[blockIdx.x * threads + t] = found == next && same ? s[1][t] : -1;
     cluster.sync();
 }
 
@@ -102,7 +104,7 @@ __global__ void __cluster_dims__(4, 1, 1) send(std::uint32_t* out) {
     if (rank != 0) {
         const std::uint32_t barrier = map_to(shared_of(&bytes_came), 0);
         asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(
-                         map_to(shared_of(&s[rank][t]), 0)),
+                         shared_of(cluster.map_shared_rank(&s[rank][t], 0))),
                      "r"(rank * 1000 + t), "r"(barrier)
                      : "memory");
         asm volatile(
