@@ -46,7 +46,12 @@ std::uint64_t device_memory::reserved_for(std::uint64_t capacity) noexcept {
 }
 
 device_memory::device_memory(std::uint64_t capacity, address_space& in, unsigned part)
-    : space_(in), part_(part), capacity_(capacity), reserved_bytes_(reserved_for(capacity)), arena_(space_.open(part)) {
+    : space_(in),
+      part_(part),
+      capacity_(capacity),
+      host_share_(std::min(capacity, host_available())),
+      reserved_bytes_(reserved_for(capacity)),
+      arena_(space_.open(part)) {
     mprotect(reinterpret_cast<void*>(arena_), windows * window_bytes + gap_bytes, PROT_NONE);
     free_ranges_.emplace(arena_ + windows * window_bytes + gap_bytes,
                          reserved_bytes_ - windows * window_bytes - gap_bytes);
@@ -338,6 +343,17 @@ std::optional<allocation> device_memory::nearest(address at) const {
 std::uint64_t device_memory::available() const {
     const std::uint64_t card = capacity_ - std::min(capacity_, used());
     return std::min(card, host_available());
+}
+
+// The host's memory is taken as it was at the start: allocations that nobody has touched do not lower it. Only a loss to
+// others that is more than their usual ups and downs counts, so that what is called free can be allocated.
+std::uint64_t device_memory::unused() const {
+    const std::uint64_t taken = used();
+    const std::uint64_t reachable = std::min(capacity_, host_available()) + taken;
+    if (reachable < host_share_ - host_share_ / 16) {
+        host_share_ = reachable;
+    }
+    return host_share_ - std::min<std::uint64_t>(host_share_, taken);
 }
 
 } // namespace softgpu::memory

@@ -114,6 +114,8 @@ public:
     [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] std::uint64_t used() const noexcept { return used_.load() + physical_->bytes.load(); }
     [[nodiscard]] std::uint64_t available() const; // what allocate would still give, host memory considered
+    // What cudaMemGetInfo calls free. It falls by every allocation, touched or not.
+    [[nodiscard]] std::uint64_t unused() const;
 
     [[nodiscard]] address shared_window() const noexcept { return arena_; }
     [[nodiscard]] std::uint64_t reserved_bytes() const noexcept { return reserved_bytes_; } // from shared_window() on
@@ -192,6 +194,7 @@ private:
     address_space& space_;
     unsigned part_;
     std::uint64_t capacity_;
+    mutable std::atomic<std::uint64_t> host_share_; // of the capacity: see unused()
     std::uint64_t reserved_bytes_;
     address arena_;
     mutable std::shared_mutex mutex_;

@@ -105,7 +105,7 @@ error cudaMemGetInfo(std::size_t* available, std::size_t* total) {
     return call([&](context& gpu, locked&) {
         gpu.require_usable();
         if (available != nullptr) {
-            *available = gpu.memory().available();
+            *available = gpu.memory().unused();
         }
         if (total != nullptr) {
             *total = gpu.memory().capacity();
