@@ -70,6 +70,52 @@ TEST_F(Check, AReadOfOneWarpAfterThatOfAnother) {
     }
 }
 
+// All threads read a word and arrive at a counter. The last arrival reads the word again and writes it.
+std::string last_arrival(const std::string& fence, const std::string& arrive, const std::string& last) {
+    return "mov.u32 %r3, %tid.x; setp.eq.u32 %q0, %r3, 0; @%q0 st.shared.v2.u32 [s], {%r3, %r3}; bar.sync 0;\n"
+           "ld.shared.u32 %r7, [s];\n" +
+           fence + arrive + "mov.u32 %r5, %ntid.x; sub.u32 %r5, %r5, 1; setp.ne.u32 %q1, %r4, %r5; @%q1 ret;\n" +
+           fence + last + "ld.shared.u32 %r8, [s]; add.u32 %r8, %r8, 1; st.shared.u32 [s], %r8;";
+}
+
+TEST_F(Check, TheLastArrivalReadsAndWrites) {
+    const std::string fence = "membar.cta;\n";
+    const std::string arrive = "atom.shared.add.u32 %r4, [s+4], 1;\n";
+    for (const unsigned threads : {32u, 64u, 128u}) {
+        const launch_options how{.block = {threads}, .workers = 1};
+        const auto races = [&](const std::string& text) { return !run(text, how, {}, shared_array).empty(); };
+        expect_none(last_arrival(fence, arrive, ""), how, {}, shared_array);
+        expect_none(last_arrival("", "atom.acq_rel.cta.shared.add.u32 %r4, [s+4], 1;\n", ""), how, {}, shared_array);
+        // It has read the word before, and again.
+        expect_none(last_arrival(fence, arrive, "ld.shared.u32 %r8, [s]; ld.shared.u32 %r8, [s];\n"), how, {},
+                    shared_array);
+        // One lane of each warp arrives.
+        const std::string leads = "and.b32 %r9, %r3, 31; setp.ne.u32 %q2, %r9, 0; ";
+        const std::string by_warp = leads + "@%q2 ret; atom.shared.add.u32 %r4, [s+4], 32; add.u32 %r4, %r4, 31;\n";
+        expect_none(last_arrival(fence, "bar.warp.sync -1;\n" + by_warp, ""), how, {}, shared_array);
+        EXPECT_TRUE(races(last_arrival(fence, by_warp, ""))) << "no order within warps";
+        EXPECT_TRUE(races(last_arrival("", "bar.warp.sync -1;\n" + by_warp, "")) || threads == 32);
+        EXPECT_TRUE(races(last_arrival("", arrive, ""))) << "no order";
+        EXPECT_TRUE(races(last_arrival("", "mov.u32 %r4, %r3;\n", ""))) << "no arrivals";
+        // Each reads again behind its arrival.
+        EXPECT_TRUE(races(last_arrival(fence, arrive + "ld.shared.u32 %r7, [s];\n", ""))) << threads;
+        EXPECT_TRUE(races(last_arrival("", "mov.u32 %r4, %r3; bar.warp.sync -1;\n", "")) || threads == 32);
+    }
+}
+
+// Warps 0 and 1 of three read a word and meet. Thread 0 reads it again and writes it.
+TEST_F(Check, AReadAndAWriteBehindABarrierOfTwoWarps) {
+    const auto body = [](const std::string& meet) {
+        return "mov.u32 %r3, %tid.x; setp.eq.u32 %q0, %r3, 0; @%q0 st.shared.u32 [s], %r3; bar.sync 0;\n"
+               "setp.ge.u32 %q1, %r3, 64; @%q1 ret; ld.shared.u32 %r7, [s];\n" +
+               meet + "@!%q0 ret; ld.shared.u32 %r8, [s]; st.shared.u32 [s], %r8;";
+    };
+    const launch_options three{.block = {96}, .workers = 1};
+    expect_none(body("bar.sync 1, 64;\n"), three, {}, shared_array);
+    EXPECT_FALSE(run(body("bar.warp.sync -1;\n"), three, {}, shared_array).empty());
+    EXPECT_FALSE(run(body(""), three, {}, shared_array).empty());
+}
+
 // struct { char; int; } by assignment: nvcc reads eight bytes and says which of them it wants.
 TEST_F(Check, UsedBytesOfLoads) {
     const std::string kind = "read of unwritten memory";

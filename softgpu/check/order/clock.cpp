@@ -23,7 +23,7 @@ void block_clock::start(unsigned warps, std::uint64_t serial, std::uint64_t laun
     ++view.time;
     view.base = view.time;
     for (warp_clock& w : view.warps) {
-        w = {view.time, 0, nullptr};
+        w = {view.time, 0, nullptr, 0};
     }
     known_.clear();
     for (barrier& b : barriers_) {
@@ -151,6 +151,7 @@ void block_clock::complete(unsigned id, bool everybody) {
         }
         for (const participant& p : b.there) {
             if (p.waits) {
+                view.warps[p.warp].met = view.time;
                 for (unsigned k = 0; k < warps_; ++k) {
                     known(p.warp, k) = std::max(known(p.warp, k), joined[k]);
                 }
@@ -185,6 +186,10 @@ bool block_clock::has_synchronized_since(std::uint64_t time, unsigned warp, unsi
             }
         }
     }
+    return has_met_warp_since(time, warp);
+}
+
+bool block_clock::has_met_warp_since(std::uint64_t time, unsigned warp) const {
     if (!known_.empty()) {
         for (unsigned k = 0; k < warps_; ++k) {
             if (k != warp && time < known_[warp * warps_ + k]) {

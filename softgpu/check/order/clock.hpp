@@ -62,6 +62,8 @@ public:
     }
     // Whether the lane has synchronised with any other since this time.
     [[nodiscard]] bool has_synchronized_since(std::uint64_t time, unsigned warp, unsigned lane) const;
+    // Whether the warp has synchronised with another one since this time, by a barrier that not all warps take part in.
+    [[nodiscard]] bool has_met_warp_since(std::uint64_t time, unsigned warp) const;
 
 private:
     void tick();

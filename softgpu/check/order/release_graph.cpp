@@ -12,8 +12,10 @@ constexpr std::uint64_t most_steps = 1u << 20;
 } // namespace
 
 void release_graph::block_record::note_fence(std::uint32_t which, lane_mask by) {
+    const release& made = releases[which];
     std::erase_if(fences, [&](fence& f) {
-        f.by &= releases[f.release].warp == releases[which].warp ? ~by : ~lane_mask{0};
+        const release& before = releases[f.release];
+        f.by &= before.warp == made.warp && before.within_block == made.within_block ? ~by : ~lane_mask{0};
         return f.by == 0;
     });
     fences.push_back({which, by});

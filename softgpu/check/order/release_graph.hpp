@@ -58,7 +58,7 @@ public:
         std::uint32_t upto = 0; // entries of the history
         std::uint32_t made = 0;
     };
-    // The last fence.sc of these lanes of a warp, an index into releases.
+    // The last fence.sc of these lanes of a warp, of the block's scope or of a wider one: an index into releases.
     struct fence {
         std::uint32_t release = 0;
         lane_mask by = 0;
@@ -77,7 +77,7 @@ public:
         std::vector<std::uint32_t> fence_of;       // by thread: its last fence, an index into releases, + 1
         std::vector<std::uint32_t> init_fence_of;  // the same of fence.mbarrier_init
         std::vector<std::uint32_t> acquisition_of; // by thread: its last one, an index into acquisitions, + 1
-        std::vector<fence> fences;                 // fence.sc of wider scope than the block's
+        std::vector<fence> fences;                 // fence.sc
         std::vector<fence> block_fences;           // those before the last barrier of the whole block
         struct extent {
             std::uint32_t upto = 0;

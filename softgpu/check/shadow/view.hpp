@@ -14,6 +14,7 @@ struct warp_clock {
     std::uint64_t base = 0;    // what a lane of the warp has done before is known to all its lanes
     std::uint64_t touched = 0; // time of the last access
     lane_clocks* lanes = nullptr;
+    std::uint64_t met = 0; // when it last acquired, or was at a barrier of some warps
 };
 
 // Stamps of an operation that was over before the launch, although operations with lower serials may not be.

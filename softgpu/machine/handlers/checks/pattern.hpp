@@ -199,7 +199,8 @@ SOFTGPU_INLINE bool pass_pattern_at(const instruction* i, warp* w, const Address
     bool unwritten_since = false;
     if constexpr (!Global) {
         if (Verb == access_verb::load) {
-            unwritten_since = view.shared_stored < view.base && !view.has_lost && !view.has_acquired;
+            unwritten_since = view.shared_stored < view.base && !view.has_lost && !view.has_acquired &&
+                              view.warps[w->index].met <= view.base;
         } else {
             view.shared_stored = view.time;
         }

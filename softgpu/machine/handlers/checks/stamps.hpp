@@ -23,14 +23,18 @@ struct race_view {
     stamp unclear;                    // from the floor to before this: of the block or of another one
     check::ordered_stamps ordered[2]; // in order too
     bool acquires = false;            // of shared memory: releases may have ordered the reads of two warps
+    stamp met = 0;                    // of shared memory: below it the reads of several threads may be in order
+
+    // Loads of shared memory need the stamps of reads.
+    [[nodiscard]] SOFTGPU_INLINE bool looks_at_reads() const { return acquires || met > base; }
 };
 
 constexpr stamp serial_bits_of_stamp = -(stamp{1} << (check::time_shift + check::serial_time_bits));
 
 SOFTGPU_INLINE race_view shared_view(const check::block_view& v, unsigned warp_index, stamp rest) {
     const auto at = [](std::uint64_t time) { return static_cast<stamp>(time << check::time_shift); };
-    return {at(v.base), at(v.base), at(v.base),    at(v.warps[warp_index].base), at(v.time) | rest, 0, 0, INT64_MAX,
-            0,          {},         v.has_acquired};
+    return {at(v.base), at(v.base), at(v.base),     at(v.warps[warp_index].base), at(v.time) | rest, 0, 0, INT64_MAX,
+            0,          {},         v.has_acquired, at(v.warps[warp_index].met)};
 }
 
 SOFTGPU_INLINE race_view global_view(const check::block_view& v, unsigned warp_index, stamp rest) {
@@ -105,7 +109,9 @@ SOFTGPU_INLINE bool may_follow_read(stamp s, stamp mine, const race_view& v) {
 SOFTGPU_INLINE bool is_clear(stamp read, stamp mine, const race_view& v) {
     constexpr stamp warps_or_blocks = stamp{2} << check::kind_shift;
     const bool by_another_warp = ((read ^ mine) & check::warp_bits) != 0 && (read & warps_or_blocks) == 0;
-    return is_over(read, v) || (read >= v.unclear && is_of_launch(read, mine, v) && !(v.acquires && by_another_warp));
+    const bool may_be_met = read < v.met && (read & check::spread_bits) != 0;
+    return is_over(read, v) ||
+           (read >= v.unclear && is_of_launch(read, mine, v) && !(v.acquires && by_another_warp) && !may_be_met);
 }
 
 // The stamp of a word that others have read as well.
@@ -164,7 +170,7 @@ SOFTGPU_INLINE bool may_pass_row(const word_row& row, const race_view& v) {
     four_stamps old = four_stamps{} - 1;
     for (; k + 4 <= row.count; k += 4) {
         old &= four_of(row.writes + k) - v.floor;
-        if (Verb != access_verb::load || Global || v.acquires) {
+        if (Verb != access_verb::load || Global || v.looks_at_reads()) {
             old &= four_of(row.reads + k) - v.floor;
         }
     }
@@ -178,7 +184,7 @@ SOFTGPU_INLINE bool may_pass_row(const word_row& row, const race_view& v) {
         bool fine = may_follow_write<Verb>(row.writes[k], mine, v);
         if (Verb != access_verb::load) {
             fine = fine && may_follow_read<Verb>(row.reads[k], mine, v);
-        } else if (Global || v.acquires) {
+        } else if (Global || v.looks_at_reads()) {
             fine = fine && is_clear(row.reads[k], mine, v);
         }
         wrong |= fine ? 0 : 1;
@@ -325,7 +331,7 @@ SOFTGPU_INLINE bool pass_apart(stamp* writes, stamp* reads, const std::uint64_t*
             if (Verb != access_verb::load) {
                 fine = fine && may_follow_read<Verb>(r, mine, v);
             } else {
-                fine = fine && ((!Global && !v.acquires) || is_clear(r, mine, v));
+                fine = fine && ((!Global && !v.looks_at_reads()) || is_clear(r, mine, v));
                 // Nothing to note where several lanes of this warp have read just now, or warps in this interval.
                 const stamp spread = r & check::spread_bits;
                 const bool now = ((r ^ mine) >> check::time_shift) == 0 && ((r ^ mine) & check::warp_bits) == 0;

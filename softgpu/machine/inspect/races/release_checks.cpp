@@ -50,7 +50,7 @@ const instruction* check_fence(const instruction* i, std::byte* frame, warp* w) 
     const bool of_inits = (i->more & fence_is_of_inits) != 0;
     const std::uint32_t made =
         graph.add_release(record, b.checks->clock, w->index, (i->more & fence_within_block) != 0, of_inits);
-    if (i->more == fence_is_sc) {
+    if ((i->more & ~fence_within_block) == fence_is_sc) {
         record.note_fence(made, w->mask);
     }
     auto& last = of_inits ? record.init_fence_of : record.fence_of;
@@ -195,6 +195,7 @@ const instruction* check_acquire(const instruction* i, std::byte* frame, warp* w
     if (may_settle && b.checks->record != nullptr && now == b.checks->looked_at[w->index]) {
         return i + 1;
     }
+    v.warps[w->index].met = v.time;
     const std::lock_guard lock(graph.mutex());
     auto& record = record_of(b);
     now.order = graph.size();

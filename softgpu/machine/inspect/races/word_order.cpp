@@ -162,6 +162,13 @@ bool word_access::has_acquired_since(std::uint64_t time) const {
     return !list.empty() && list.back().time >= time + clock_.view.global_offset;
 }
 
+// Its block's own record changes only while its block runs: no mutex.
+bool word_access::has_acquired_itself_since(std::uint64_t time) const {
+    const check::release_graph::block_record* const record = b_.checks->record;
+    const std::uint32_t last = record == nullptr ? 0 : record->last_of(w_->index, lane_);
+    return last != 0 && record->acquisitions[last - 1].time > time + clock_.view.global_offset;
+}
+
 bool word_access::has_acquired() const {
     if (b_.checks->record == nullptr) {
         return false;

@@ -50,7 +50,10 @@ private:
     void note_known(std::uint64_t block) const;
     [[nodiscard]] bool follows_write(stamp s) const;
     [[nodiscard]] bool follows_read(stamp s) const;
+    // Nothing of the read `s`, of the event e, is lost where this read's stamp replaces it.
+    [[nodiscard]] bool replaces_read(stamp s, std::uint64_t block, const event& e) const;
     [[nodiscard]] bool has_acquired_since(std::uint64_t time) const;
+    [[nodiscard]] bool has_acquired_itself_since(std::uint64_t time) const; // the thread
     [[nodiscard]] bool has_acquired() const;
 
     // Bytes of each lane's element where the stamp is that of a row, 0 elsewhere.

@@ -81,6 +81,26 @@ stamp word_access::with_row(stamp old, stamp mine, stamp several) const {
     return are_halves && ((old ^ mine) & kind_bits) == 0 ? row | lane : mine;
 }
 
+// Of the reads of several lanes or warps only the last is known. A thread that has synchronised since then counts as in order
+// with all of them, as where it writes: the last arrival of a block may read the word again and then write it.
+bool word_access::replaces_read(stamp s, std::uint64_t block, const event& e) const {
+    const bool own = block == b_.linear;
+    const check::spread by = check::spread_of(s);
+    if (by == check::spread::thread) {
+        // What it would take a search to know of another block's read does not matter: readers of a look-back are many, and a
+        // write by a block that has acquired anything counts as in order with reads of several blocks.
+        return own ? is_known(e) || is_released(block, e) : is_released_directly(block, e);
+    }
+    if (!own || by == check::spread::blocks || e.time == clock_.view.time) {
+        return false;
+    }
+    const bool same_warp = e.warp == w_->index;
+    return e.time < clock_.view.base || (is_known(e) && (!same_warp || has_acquired_itself_since(e.time))) ||
+           (by == check::spread::warps ? clock_.has_met_warp_since(e.time, w_->index)
+                                       : same_warp && clock_.has_synchronized_since(e.time, w_->index, lane_)) ||
+           is_released_directly(block, e);
+}
+
 void word_access::note_read(stamp& read, stamp mine) const {
     std::uint64_t block = 0;
     event e;
@@ -90,16 +110,7 @@ void word_access::note_read(stamp& read, stamp mine) const {
         return;
     }
     const bool own = block == b_.linear;
-    // What it would take a search to know of another block's read does not matter: readers of a look-back are many, and a write
-    // by a block that has acquired anything counts as in order with reads of several blocks.
-    const check::spread spread_before = check::spread_of(read);
-    const bool is_before =
-        spread_before == check::spread::thread
-            ? (own ? is_known(e) || is_released(block, e) : is_released_directly(block, e))
-            : own && spread_before != check::spread::blocks &&
-                  (e.time < clock_.view.base || (spread_before == check::spread::lanes && e.warp != w_->index &&
-                                                 (is_known(e) || is_released_directly(block, e))));
-    if (is_before) {
+    if (replaces_read(read, block, e)) {
         read = mine;
     } else if (own && check::spread_of(read) == check::spread::lanes && is_alone_in_row(read)) {
         read = with_row(read, mine, by_lanes);
