@@ -81,6 +81,7 @@ struct kernel_facts {
     bool blocks_are_clusters = false;      // of __block_size__: a launch counts clusters
     bool lets_dependents_start = false;    // it has griddepcontrol.launch_dependents
     unsigned ptx_target = 0;               // 75 for sm_75
+    std::string unresolved;                // a function that it may call and that nobody has; empty: none
 };
 
 class launch_trace; // softgpu/machine/trace.hpp

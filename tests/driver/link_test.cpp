@@ -286,6 +286,30 @@ TEST_F(link_test, units_that_do_not_fit_together) {
     EXPECT_EQ(cuModuleLoadData(&module, (caller + "\n// softgpu: the next unit\n" + caller).c_str()), invalid_ptx);
 }
 
+// `three` is declared and defined nowhere. A call of it is an error of the module; its declaration alone is not.
+TEST_F(link_test, a_function_that_nobody_defines) {
+    library* module = nullptr;
+    const std::string complaint = "Unresolved extern function 'three'";
+    char log[200] = {};
+    const jit_option names[] = {jit_option::error_log, jit_option::error_log_bytes};
+    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+    EXPECT_EQ(cuModuleLoadDataEx(&module, caller.c_str(), 2, names, values), invalid_ptx);
+    EXPECT_NE(std::string(log).find(complaint), std::string::npos) << log;
+    std::string without = caller;
+    without.erase(without.find("    call"), std::string("    call (out), three, (in);\n").size());
+    EXPECT_EQ(cuModuleLoadData(&module, without.c_str()), result::success);
+    link_state* s = nullptr;
+    void* code = nullptr;
+    values[1] = reinterpret_cast<void*>(sizeof log);
+    log[0] = '\0';
+    ASSERT_EQ(cuLinkCreate_v2(2, names, values, &s), result::success);
+    ASSERT_EQ(cuLinkAddData_v2(s, driver_ptx, caller.data(), caller.size() + 1, "a", 0, nullptr, nullptr),
+              result::success);
+    EXPECT_EQ(cuLinkComplete(s, &code, nullptr), invalid_ptx);
+    EXPECT_NE(std::string(log).find(complaint), std::string::npos) << log;
+    EXPECT_EQ(cuLinkDestroy(s), result::success);
+}
+
 // A session of the stand-in for nvJitLink.
 class stand_in {
 public:

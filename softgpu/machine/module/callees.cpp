@@ -86,6 +86,8 @@ std::uint64_t call_walk::below(module::implementation& home, const ptx::function
         const function_entry* const entry = home.find_function(to->name);
         if (entry != nullptr && entry->source != nullptr && !entry->source->is_entry) {
             most = std::max(most, of(*entry));
+        } else if ((entry == nullptr || entry->source == nullptr) && !comes_from_elsewhere(to->name)) {
+            kernel_.facts.unresolved = to->name;
         }
     }
     return most;

@@ -18,7 +18,7 @@ inline constexpr std::uint32_t least_stack = 64 * 1024;
 callee& callee_of(kernel& k, const function_entry& f);
 
 // Visits all that the kernel may call. Places their shared variables behind the `shared` bytes that are taken, and sets
-// kernel::stack_bytes and needs_stack.
+// kernel::stack_bytes and needs_stack, and what the kernel's facts say is unresolved.
 void find_callees(module::implementation& home, kernel& k, std::uint64_t& shared);
 
 } // namespace softgpu::machine

@@ -29,11 +29,6 @@ bool wants_grid_groups(const ptx::module& m) {
         m.functions, [](const ptx::function& f) { return !f.has_body && f.name.starts_with(grid_group_prefix); });
 }
 
-bool comes_from_elsewhere(std::string_view function) {
-    return chosen_handlers().find_builtin(function) != nullptr || function.starts_with("__cuda") ||
-           function.starts_with("cuda") || function.starts_with("cnp");
-}
-
 class linker {
 public:
     linker(link_group& group, const std::vector<std::string>& names) : group_(group), names_(names) {}
@@ -117,6 +112,11 @@ private:
 };
 
 } // namespace
+
+bool comes_from_elsewhere(std::string_view function) {
+    return chosen_handlers().find_builtin(function) != nullptr || function.starts_with("__cuda") ||
+           function.starts_with("cuda") || function.starts_with("cnp");
+}
 
 void link(std::vector<std::unique_ptr<module>>& units, std::vector<std::string> names) {
     const auto group = std::make_shared<link_group>();

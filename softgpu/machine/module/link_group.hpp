@@ -25,6 +25,10 @@ struct definition {
 template <class Thing>
 using definitions = std::map<std::string, definition<Thing>, std::less<>>;
 
+// Whether a function that no unit defines is the software GPU's own, or one of NVIDIA's device runtime: what of that is not
+// there says so when it is called.
+[[nodiscard]] bool comes_from_elsewhere(std::string_view function);
+
 struct link_group {
     std::mutex mutex; // of everything that its modules hold
     std::vector<module::implementation*> units;

@@ -116,6 +116,15 @@ function* kernel_of(context& gpu, library& l, const std::string& name) {
     return kernel;
 }
 
+void load_kernels(context& gpu, library& l) {
+    for (const std::string& name : registry::instance().kernels_of(*l.binary, gpu)) {
+        const function_on_device& kernel = registry::instance().load(*kernel_of(gpu, l, name), gpu);
+        if (const std::string& missing = kernel.image.facts->unresolved; !missing.empty()) {
+            fail(error::invalid_ptx, "Unresolved extern function '" + missing + "' of kernel " + name);
+        }
+    }
+}
+
 machine::variable_place variable_of(context& gpu, library& l, const char* name) {
     return found([&] {
         return registry::instance().locate({.binary = l.binary, .name = name, .bytes = 0, .managed_host = nullptr},

@@ -37,6 +37,9 @@ void unload_library(context& gpu, locked& lock, library& l);
 // The same for a library that the program has not been given.
 void discard_library(library& l);
 
+// Loads all kernels, as a compiler does that says what is wrong with any of them. Throws invalid_ptx.
+void load_kernels(context& gpu, library& l);
+
 // These throw symbol_not_found if the library has no such kernel or variable. A module's are those of its device.
 function* kernel_of(context& gpu, library& l, const std::string& name);
 machine::variable_place variable_of(context& gpu, library& l, const char* name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The linker: takes units of PTX and gives a text of ours, which cuModuleLoadData takes in the place of machine code.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
+#include "softgpu/runtime/calls/driver/jit_options.hpp"
 #include "softgpu/runtime/core/handle_set.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 #include "softgpu/runtime/program/library.hpp"
@@ -22,8 +24,12 @@ enum class link_input : int { machine_code = 0, ptx = 1, fat_binary = 2, object 
 // The object behind CUlinkState.
 struct link_state {
     std::vector<std::string> units;
-    unsigned most_registers = 0; // of a thread; 0: any
+    unsigned most_registers = 0;   // of a thread; 0: any
+    std::vector<jit_option> names; // only where the program wants a log: it keeps the values until the link ends
+    void** values = nullptr;
     std::string linked;
+
+    [[nodiscard]] jit_options options() const { return {names, values}; }
 };
 
 struct link_states {
@@ -72,6 +78,25 @@ void add(link_state& s, link_input kind, const void* data, std::size_t bytes) {
     fail(error::invalid_value);
 }
 
+// Throws invalid_ptx where a name is undefined, and where a unit or a kernel is wrong in another way.
+void require_complete(const link_state& s) {
+    context& gpu = current_context();
+    const locked lock(gpu.mutex());
+    gpu.require_usable();
+    auto fresh = std::make_unique<library>();
+    fresh->device = gpu.number();
+    library& made = add_library(std::move(fresh), s.linked.c_str());
+    try {
+        load_kernels(gpu, made);
+    } catch (...) {
+        s.options().set_log(jit_option::error_log, jit_option::error_log_bytes, message_of_exception());
+        discard_library(made);
+        throw;
+    }
+    s.options().set_log(jit_option::error_log, jit_option::error_log_bytes, {});
+    discard_library(made);
+}
+
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -81,10 +106,11 @@ result cuLinkCreate_v2(unsigned count, const jit_option* names, void** values, l
     return with_context([&] {
         require(out != nullptr && (count == 0 || (names != nullptr && values != nullptr)));
         auto made = std::make_unique<link_state>();
-        for (unsigned i = 0; i < count; ++i) {
-            if (names[i] == jit_option::max_registers) {
-                made->most_registers = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
-            }
+        const jit_options options{{names, count}, values};
+        made->most_registers = options.most_registers();
+        if (std::ranges::find(options.names, jit_option::error_log) != options.names.end()) {
+            made->names.assign(names, names + count);
+            made->values = values;
         }
         const std::lock_guard lock(states().access);
         *out = states().all.insert(std::move(made)).first->get();
@@ -109,6 +135,7 @@ result cuLinkComplete(link_state* s, void** out, std::size_t* bytes) {
     return on_link(s, [&](link_state& state) {
         require(out != nullptr && !state.units.empty());
         state.linked = with_register_limit(join_units(state.units), state.most_registers);
+        require_complete(state);
         *out = state.linked.data();
         if (bytes != nullptr) {
             *bytes = state.linked.size() + 1;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Modules and libraries: one object stands behind CUmodule and CUlibrary. Code is loaded at once, so the program may free it.
-#include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
+#include "softgpu/runtime/calls/driver/jit_options.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 #include "softgpu/runtime/program/library.hpp"
 
@@ -19,41 +17,6 @@ namespace {
 
 constexpr std::uint32_t fatbin_magic = 0xBA55ED50;         // of a container
 constexpr std::uint32_t fatbin_wrapper_magic = 0x466243B1; // of what points to one
-
-// What a program asks of the just-in-time compiler: its log, and a limit of registers.
-struct jit_options {
-    std::span<const jit_option> names;
-    void** values = nullptr;
-
-    [[nodiscard]] unsigned most_registers() const {
-        const auto at = std::ranges::find(names, jit_option::max_registers);
-        return at == names.end() ? 0
-                                 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[at - names.begin()]));
-    }
-
-    void set_log(jit_option text, jit_option bytes, const std::string& message) const {
-        char* buffer = nullptr;
-        std::size_t room = 0;
-        void** length = nullptr;
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            if (names[i] == text) {
-                buffer = static_cast<char*>(values[i]);
-            } else if (names[i] == bytes) {
-                room = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
-                length = &values[i];
-            }
-        }
-        std::size_t written = 0;
-        if (buffer != nullptr && room != 0) {
-            written = std::min(message.size(), room - 1);
-            std::memcpy(buffer, message.data(), written);
-            buffer[written] = '\0';
-        }
-        if (length != nullptr) {
-            *length = reinterpret_cast<void*>(static_cast<std::uintptr_t>(written));
-        }
-    }
-};
 
 void require_no_machine_code(const void* code) {
     if (std::memcmp(code, "\177ELF", 4) == 0) {
@@ -101,16 +64,6 @@ void require_target(std::string_view ptx, const card& device) {
     }
 }
 
-std::string message_of_exception() {
-    try {
-        throw;
-    } catch (const failure& f) {
-        return f.message;
-    } catch (const std::exception& e) {
-        return e.what();
-    }
-}
-
 result load(belongs where, library** out, const void* code, const jit_options& options) {
     return on_device_of(where, [&](context& gpu, locked&) {
         auto fresh = std::make_unique<library>();
@@ -127,9 +80,7 @@ result load(belongs where, library** out, const void* code, const jit_options& o
             if (unpacked.empty() &&
                 !made->binary->text.empty()) { // a compiler's client expects the errors of all kernels now
                 require_target(made->binary->text, gpu.device());
-                for (const std::string& name : registry::instance().kernels_of(*made->binary, gpu)) {
-                    (void)kernel_of(gpu, *made, name);
-                }
+                load_kernels(gpu, *made);
             }
         } catch (...) {
             options.set_log(jit_option::error_log, jit_option::error_log_bytes, message_of_exception());
