@@ -228,6 +228,43 @@ TEST_F(memory_test, pools_keep_account) {
     EXPECT_EQ(cudaFree(q), error::success);
 }
 
+TEST_F(memory_test, pools_reserve_up_to_their_threshold) {
+    pool_properties properties{};
+    properties.allocation = pool_allocation::pinned;
+    properties.location = {location_type::device, 0};
+    memory_pool* pool = nullptr;
+    ASSERT_EQ(cudaMemPoolCreate(&pool, &properties), error::success);
+    const auto get = [&](pool_attribute which) {
+        std::uint64_t bytes = 0;
+        EXPECT_EQ(cudaMemPoolGetAttribute(pool, which, &bytes), error::success);
+        return bytes;
+    };
+    const auto set = [&](pool_attribute which, std::uint64_t bytes) {
+        EXPECT_EQ(cudaMemPoolSetAttribute(pool, which, &bytes), error::success);
+    };
+    const auto take_and_free = [&] {
+        void* p = nullptr;
+        ASSERT_EQ(cudaMallocFromPoolAsync(&p, 3 * mebibyte, pool, nullptr), error::success);
+        EXPECT_EQ(get(pool_attribute::reserved_current), 4 * mebibyte);
+        ASSERT_EQ(cudaFreeAsync(p, nullptr), error::success);
+        ASSERT_EQ(cudaStreamSynchronize(nullptr), error::success);
+    };
+    take_and_free();
+    EXPECT_EQ(get(pool_attribute::reserved_current), 0u);
+    set(pool_attribute::release_threshold, ~0ull);
+    take_and_free();
+    EXPECT_EQ(get(pool_attribute::reserved_current), 4 * mebibyte);
+    ASSERT_EQ(cudaMemPoolTrimTo(pool, 0), error::success);
+    EXPECT_EQ(get(pool_attribute::reserved_current), 0u);
+    EXPECT_EQ(get(pool_attribute::reserved_high), 4 * mebibyte);
+    set(pool_attribute::reserved_high, 0);
+    EXPECT_EQ(get(pool_attribute::reserved_high), 0u);
+    EXPECT_EQ(get(pool_attribute::used_high), 3 * mebibyte);
+    set(pool_attribute::used_high, 0);
+    EXPECT_EQ(get(pool_attribute::used_high), 0u);
+    ASSERT_EQ(cudaMemPoolDestroy(pool), error::success);
+}
+
 TEST_F(memory_test, reset_takes_everything_back) {
     std::size_t before = 0;
     std::size_t after = 0;

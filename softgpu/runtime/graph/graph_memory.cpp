@@ -18,9 +18,15 @@ std::uint64_t graph_memory::used() const {
 std::uint64_t graph_memory::reserved() const {
     std::uint64_t bytes = 0;
     for (const auto& [base, a] : allocations) {
-        bytes += a->bytes;
+        bytes += a->reserved ? a->bytes : 0;
     }
     return bytes;
+}
+
+void graph_memory::trim() {
+    for (const auto& [base, a] : allocations) {
+        a->reserved = a->live;
+    }
 }
 
 void graph_memory::add_unused(std::set<memory::address>& to) const {
@@ -45,7 +51,9 @@ std::shared_ptr<graph_allocation> allocate_for(context& gpu, const graph& owner,
 void set_live(context& gpu, graph_allocation& a, bool live) {
     auto& state = gpu.part<graph_memory>();
     a.live = live;
+    a.reserved = a.reserved || live;
     state.used_high = std::max(state.used_high, state.used());
+    state.reserved_high = std::max(state.reserved_high, state.reserved());
 }
 
 bool free_graph_memory(context& gpu, memory::address base) {

@@ -17,6 +17,7 @@ struct graph_allocation {
     std::uint64_t bytes = 0;
     const graph* owner = nullptr;
     bool live = false;               // allocated and not freed, in the order of issue
+    bool reserved = true;            // until cudaDeviceGraphMemTrim() finds it unused
     const graph* freed_by = nullptr; // the graph whose free node frees it, if any
     bool orphan = false;             // no graph has it any more: it is released when it is freed
 };
@@ -28,6 +29,7 @@ struct graph_memory final : device_part {
 
     [[nodiscard]] std::uint64_t used() const;
     [[nodiscard]] std::uint64_t reserved() const;
+    void trim();
     void add_unused(std::set<memory::address>& to) const override;
 };
 

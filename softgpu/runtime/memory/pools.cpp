@@ -4,6 +4,29 @@
 #include <algorithm>
 
 namespace softgpu::runtime {
+namespace {
+
+constexpr std::uint64_t reserved_step = memory::device_memory::mapping_granularity;
+
+std::uint64_t whole_steps(std::uint64_t bytes) { return (bytes + reserved_step - 1) / reserved_step * reserved_step; }
+
+} // namespace
+
+void memory_pool::trim(std::uint64_t bytes) noexcept {
+    reserved = std::max(whole_steps(used), std::min(reserved, bytes));
+}
+
+void memory_pool::count(std::uint64_t bytes) noexcept {
+    used += bytes;
+    used_high = std::max(used_high, used);
+    reserved = std::max(reserved, whole_steps(used));
+    reserved_high = std::max(reserved_high, reserved);
+}
+
+void memory_pool::discount(std::uint64_t bytes) noexcept {
+    used -= bytes;
+    trim(release_threshold);
+}
 
 memory_pools::~memory_pools() {
     for (const auto& [base, part] : shares_) {
@@ -50,8 +73,7 @@ memory::address memory_pools::allocate(memory_pool& pool, std::uint64_t bytes) {
     const memory::address base = pool.can_be_exported ? memory_.allocate_shared(bytes, memory::allocation_kind::device)
                                                       : memory_.allocate(bytes, memory::allocation_kind::device);
     shares_[base] = {&pool, bytes};
-    pool.used += bytes;
-    pool.used_high = std::max(pool.used_high, pool.used);
+    pool.count(bytes);
     for (memory::device_memory* const other : pool.open_to) {
         other->adopt(reinterpret_cast<void*>(base), bytes, memory::allocation_kind::device);
     }
@@ -97,7 +119,7 @@ void memory_pools::forget(memory::address base) {
     for (memory::device_memory* const other : pool.open_to) {
         other->disown(reinterpret_cast<void*>(base));
     }
-    pool.used -= at->second.bytes;
+    pool.discount(at->second.bytes);
     shares_.erase(at);
     if (pool.destroyed && pool.used == 0) {
         created_.erase(created_.find(&pool));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory pools of the stream-ordered allocator. A pool counts its allocations and reserves nothing: memory comes from the
-// device and returns to it at once.
+// Memory pools of the stream-ordered allocator. A pool counts its allocations and what it would have reserved for them. It
+// keeps no memory: that comes from the device and returns to it at once.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,8 @@ struct memory_pool {
     std::uint64_t most_bytes = 0; // 0: all that the device has
     std::uint64_t used = 0;
     std::uint64_t used_high = 0;
+    std::uint64_t reserved = 0; // in whole steps, at least what is used
+    std::uint64_t reserved_high = 0;
     std::uint64_t release_threshold = 0;
     int reuse_follow_event_dependencies = 1;
     int reuse_allow_opportunistic = 1;
@@ -25,6 +27,11 @@ struct memory_pool {
     bool imported = false;                         // its allocations are another process's
     bool destroyed = false;                        // and kept until its last allocation is freed
     std::vector<memory::device_memory*> open_to{}; // other devices whose kernels may use its allocations
+
+    // Gives back what is reserved beyond `bytes` and unused.
+    void trim(std::uint64_t bytes) noexcept;
+    void count(std::uint64_t bytes) noexcept;    // an allocation
+    void discount(std::uint64_t bytes) noexcept; // its end
 };
 
 class memory_pools final : public device_part {

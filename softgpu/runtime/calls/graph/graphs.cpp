@@ -245,7 +245,7 @@ error cudaGraphReleaseUserObject(graph* g, user_object* object, unsigned count) 
 }
 
 error cudaDeviceGraphMemTrim(int device) {
-    return call([&](context& gpu, locked&) { (void)checked_device(gpu, device); });
+    return call([&](context& gpu, locked&) { checked_device(gpu, device).part<graph_memory>().trim(); });
 }
 
 error cudaDeviceGetGraphMemAttribute(int device, graph_memory_attribute which, void* value) {

@@ -143,8 +143,8 @@ error cudaMemPoolDestroy(memory_pool* pool) {
 }
 
 // All memory that is freed goes back at once.
-error cudaMemPoolTrimTo(memory_pool* pool, std::size_t) {
-    return call([&](context& gpu, locked&) { checked(gpu, pool); });
+error cudaMemPoolTrimTo(memory_pool* pool, std::size_t bytes) {
+    return call([&](context& gpu, locked&) { checked(gpu, pool).trim(bytes); });
 }
 
 error cudaMemPoolGetAttribute(memory_pool* pool, pool_attribute which, void* value) {
@@ -158,9 +158,9 @@ error cudaMemPoolGetAttribute(memory_pool* pool, pool_attribute which, void* val
         case pool_attribute::reuse_allow_opportunistic: return give_choice(p.reuse_allow_opportunistic);
         case pool_attribute::reuse_allow_internal_dependencies: return give_choice(p.reuse_allow_internal_dependencies);
         case pool_attribute::release_threshold: return give_number(p.release_threshold);
-        case pool_attribute::reserved_current:
+        case pool_attribute::reserved_current: return give_number(p.reserved);
+        case pool_attribute::reserved_high: return give_number(p.reserved_high);
         case pool_attribute::used_current: return give_number(p.used);
-        case pool_attribute::reserved_high:
         case pool_attribute::used_high: return give_number(p.used_high);
         }
         fail(error::invalid_value);
@@ -179,6 +179,9 @@ error cudaMemPoolSetAttribute(memory_pool* pool, pool_attribute which, void* val
         case pool_attribute::reuse_allow_internal_dependencies: p.reuse_allow_internal_dependencies = choice(); return;
         case pool_attribute::release_threshold: p.release_threshold = number(); return;
         case pool_attribute::reserved_high:
+            require(number() == 0);
+            p.reserved_high = p.reserved;
+            return;
         case pool_attribute::used_high:
             require(number() == 0);
             p.used_high = p.used;

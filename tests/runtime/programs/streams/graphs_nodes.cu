@@ -305,8 +305,12 @@ static void memory_nodes() {
     CUDA(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
     CHECK(used == 0);
     CUDA(cudaGraphExecDestroy(exec));
-    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &used));
+    CHECK(used != 0);
     CUDA(cudaDeviceGraphMemTrim(0));
+    CUDA(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &used));
+    CHECK(used == 0);
+    CUDA(cudaGraphDestroy(graph));
     (void)cudaGetLastError();
 }
 
