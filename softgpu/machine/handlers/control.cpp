@@ -226,10 +226,23 @@ const instruction* mask_to_value(const instruction* i, std::byte* frame, warp* w
     return i + 1;
 }
 
+template <class Clock>
+std::uint64_t nanoseconds_of() {
+    const auto now = Clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+// %globaltimer is Unix time. It never steps back: the host's clock is read once.
+std::uint64_t start_of_global_time() {
+    static const std::uint64_t start =
+        nanoseconds_of<std::chrono::system_clock>() - nanoseconds_of<std::chrono::steady_clock>();
+    return start;
+}
+
 const instruction* read_clock(const instruction* i, std::byte* frame, warp* w) {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    const auto nanoseconds =
-        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+    const bool is_global = i->more == 2 || i->more > 3;
+    const std::uint64_t nanoseconds =
+        nanoseconds_of<std::chrono::steady_clock>() + (is_global ? start_of_global_time() : 0);
     const std::uint64_t shift = i->more == 3 || i->more == 5 ? 32 : 0;
     const std::uint64_t value = nanoseconds >> shift;
     if (i->width[0] == 8) {

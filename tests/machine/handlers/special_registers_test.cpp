@@ -2,6 +2,7 @@
 // Special registers, and the shared memory that is reserved beside the program's.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -85,6 +86,23 @@ TEST(SpecialRegisters, NoReservedSharedMemoryUnasked) {
     const auto r = p.attempt({.block = {1}}, {});
     EXPECT_EQ(r.error.kind, machine::fault_kind::illegal_address);
     EXPECT_NE(r.error.message.find("the block has 100 bytes"), std::string::npos) << r.error.message;
+}
+
+TEST(SpecialRegisters, GlobalTimeIsUnixTime) {
+    const auto now = [] {
+        const auto since = std::chrono::system_clock::now().time_since_epoch();
+        return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+    };
+    constexpr std::uint64_t apart = 60'000'000'000; // a GPU's clock is not the host's
+    program p(kernel("mov.u64 %rd1, %globaltimer; mov.u32 %r3, %globaltimer_lo; mov.u32 %r4, %globaltimer_hi;\n"
+                     "mov.b64 %rd2, {%r3, %r4}; st.global.v2.u64 [%p0], {%rd1, %rd2}; ret;"));
+    const std::uint64_t out = p.buffer<std::uint64_t>(2);
+    const std::uint64_t before = now();
+    p.run({.block = {1}}, {out});
+    for (const std::uint64_t time : p.contents<std::uint64_t>(out, 2)) {
+        EXPECT_GT(time, before - apart);
+        EXPECT_LT(time, now() + apart);
+    }
 }
 
 TEST(SpecialRegisters, IndicesInThreeDimensions) {
