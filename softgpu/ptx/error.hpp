@@ -29,4 +29,10 @@ private:
     location where_;
 };
 
+// The text is of a later version of PTX than this parser reads.
+class unknown_version : public error {
+public:
+    using error::error;
+};
+
 } // namespace softgpu::ptx

@@ -134,6 +134,15 @@ TEST_F(driver_test, ptx_that_does_not_parse) {
     }
 }
 
+TEST_F(driver_test, a_version_of_ptx_that_is_too_new) {
+    library* other = nullptr;
+    const std::string rest = "\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n";
+    EXPECT_EQ(cuModuleLoadData(&other, (".version 99.0" + rest).c_str()), static_cast<result>(222));
+    EXPECT_EQ(cuModuleLoadData(&other, (".version 0.1" + rest).c_str()), invalid_ptx);
+    ASSERT_EQ(cuModuleLoadData(&other, (".version 8.0" + rest).c_str()), result::success);
+    EXPECT_EQ(cuModuleUnload(other), result::success);
+}
+
 TEST_F(driver_test, libraries_and_their_kernels) {
     library* l = nullptr;
     ASSERT_EQ(cuLibraryLoadData(&l, std::string(sample_ptx).c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),

@@ -47,9 +47,12 @@ private:
             minor.ptr != last) {
             in_.fail_expected("a version such as 9.0");
         }
-        if (m_.version_major > newest_major_version || m_.version_major == 0) {
-            throw error(t.where, "PTX version " + std::string(t.text) + " is not known: the newest is " +
-                                     std::to_string(newest_major_version) + ".x");
+        if (m_.version_major == 0) {
+            throw error(t.where, "PTX version " + std::string(t.text) + " is not known");
+        }
+        if (m_.version_major > newest_major_version) {
+            throw unknown_version(t.where, "PTX version " + std::string(t.text) + " is not known: the newest is " +
+                                               std::to_string(newest_major_version) + ".x");
         }
         in_.next();
     }

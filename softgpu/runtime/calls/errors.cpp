@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "softgpu/memory/device_memory.hpp"
-#include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/accounts/refused_launches.hpp"
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "softgpu/runtime/program/registry.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -44,7 +44,7 @@ error remember_current_exception() noexcept {
     } catch (const std::bad_alloc&) {
         return remember(error::memory_allocation);
     } catch (const ptx::error& e) {
-        return remember(error::invalid_ptx, e.what());
+        return remember(error_of(e), e.what());
     } catch (const fatbin_error& e) {
         return remember(error::invalid_kernel_image, e.what());
     } catch (const std::exception& e) {

@@ -7,7 +7,6 @@
 
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/grid_groups.hpp"
-#include "softgpu/ptx/error.hpp"
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
 #include "softgpu/runtime/accounts/predictions.hpp"
@@ -64,6 +63,11 @@ void trace_all(const std::vector<std::unique_ptr<machine::module>>& modules) {
 }
 
 } // namespace
+
+error error_of(const ptx::error& wrong) noexcept {
+    return dynamic_cast<const ptx::unknown_version*>(&wrong) != nullptr ? error::unsupported_ptx_version
+                                                                        : error::invalid_ptx;
+}
 
 std::string join_units(std::span<const std::string> units) {
     std::string text;
@@ -333,7 +337,7 @@ void registry::load_text(fat_binary& binary, context& gpu) {
         }
     } catch (const ptx::error& wrong) {
         here.modules.clear();
-        fail(error::invalid_ptx, std::string("the PTX of a library: ") + wrong.what());
+        fail(error_of(wrong), std::string("the PTX of a library: ") + wrong.what());
     } catch (const machine::link_error& wrong) {
         here.modules.clear();
         fail(error::invalid_ptx, std::string("the units of a library cannot be linked: ") + wrong.what());
@@ -384,7 +388,7 @@ void registry::load_units(fat_binary& binary, context& gpu, const std::vector<fa
     try {
         machine::link(units, names);
     } catch (const ptx::error& wrong) {
-        fail(error::invalid_ptx, std::string("the PTX of the program's units: ") + wrong.what());
+        fail(error_of(wrong), std::string("the PTX of the program's units: ") + wrong.what());
     } catch (const machine::link_error& wrong) {
         fail(error::invalid_ptx,
              std::string("the program's units cannot be linked: ") + wrong.what() +

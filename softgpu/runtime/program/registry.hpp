@@ -14,6 +14,8 @@
 
 #include "softgpu/machine/launch.hpp"
 #include "softgpu/machine/managed_variables.hpp"
+#include "softgpu/ptx/error.hpp"
+#include "softgpu/runtime/abi/error.hpp"
 #include "softgpu/runtime/abi/launch.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 
@@ -22,6 +24,9 @@ namespace softgpu::runtime {
 [[nodiscard]] constexpr std::uint64_t count_of(const dimensions& d) noexcept { return std::uint64_t{d.x} * d.y * d.z; }
 
 class context;
+
+// invalid_ptx, or unsupported_ptx_version.
+[[nodiscard]] error error_of(const ptx::error& wrong) noexcept;
 
 // The modules of a fat binary on a device: one, or one per unit of a program built with -rdc=true, linked.
 struct loaded_binary {
