@@ -19,12 +19,15 @@ struct managed_advice {
     memory_location last_prefetch{location_type::none, no_device_number};
 };
 
+// Pieces of one allocation by their first byte. Each ends where the next one begins.
+using advice_pieces = std::map<memory::address, managed_advice>;
+
 struct managed_ranges final : device_part {
-    std::map<memory::address, managed_advice> advice; // by base of the allocation
+    std::map<memory::address, advice_pieces> advice; // by base of the allocation
 };
 
-// The advice for the allocation that holds this range. Throws invalid_value unless it is one managed allocation.
-managed_advice& advice_of(context& gpu, const void* pointer, std::size_t bytes);
+// What all pages of a range have in common. Throws invalid_value unless the range is in one managed allocation.
+managed_advice advice_of(context& gpu, const void* pointer, std::size_t bytes);
 
 // cudaMemPrefetchAsync, cudaMemDiscardBatchAsync and cudaMemAdvise, in every version of the interface. Throw failure.
 void prefetch(context& gpu, const void* pointer, std::size_t bytes, memory_location to, unsigned flags, stream* on);

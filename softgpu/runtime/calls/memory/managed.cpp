@@ -52,7 +52,7 @@ error cudaMemRangeGetAttributes(void** data, std::size_t* data_bytes, range_attr
     return call([&](context& gpu, locked&) {
         require(data != nullptr && data_bytes != nullptr && which != nullptr && count != 0);
         gpu.require_usable();
-        const managed_advice& advice = advice_of(gpu, pointer, bytes);
+        const managed_advice advice = advice_of(gpu, pointer, bytes);
         for (std::size_t i = 0; i < count; ++i) {
             give(data[i], data_bytes[i], which[i], advice);
         }
