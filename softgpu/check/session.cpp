@@ -91,25 +91,43 @@ void session::add_finding(check_set of, std::string kind, std::string message, s
     sink_.add(std::move(f));
 }
 
+void session::add_leak(std::string message, std::uint64_t at) {
+    finding f;
+    f.check = leak;
+    f.kind = "leak";
+    f.message = std::move(message);
+    f.address = hexadecimal(at);
+    sink_.add(std::move(f));
+}
+
 void session::find_leaks(const memory::device_memory& of, std::uint64_t after, const std::set<memory::address>& idle) {
     if (!has(leak)) {
         return;
     }
+    std::uint64_t heap_bytes = 0;
+    std::uint64_t heap_pieces = 0;
+    std::uint64_t first_piece = 0;
     for (const memory::allocation& a : of.list()) {
+        if (a.kind == memory::allocation_kind::heap && a.serial > after) {
+            heap_bytes += a.bytes;
+            first_piece = heap_pieces++ == 0 ? a.base : first_piece;
+        }
         const bool managed = a.kind == memory::allocation_kind::managed;
         const bool array = a.kind == memory::allocation_kind::array;
         if (a.serial <= after || idle.contains(a.base) ||
             (!array && ((a.kind != memory::allocation_kind::device && !managed) || !a.name.empty()))) {
             continue;
         }
-        finding f;
-        f.check = leak;
-        f.kind = "leak";
-        f.message = std::to_string(a.bytes) + " bytes of " +
-                    (array ? a.name : std::string(managed ? "managed memory" : "device memory")) +
-                    memories_.owner_of(of) + " were never freed: allocation " + std::to_string(a.serial);
-        f.address = hexadecimal(a.base);
-        sink_.add(std::move(f));
+        add_leak(std::to_string(a.bytes) + " bytes of " +
+                     (array ? a.name : std::string(managed ? "managed memory" : "device memory")) +
+                     memories_.owner_of(of) + " were never freed: allocation " + std::to_string(a.serial),
+                 a.base);
+    }
+    if (heap_pieces != 0) { // kernels may leave thousands of them
+        add_leak(std::to_string(heap_bytes) + " bytes of malloc() in kernels" + memories_.owner_of(of) +
+                     " were never freed, in " + std::to_string(heap_pieces) +
+                     (heap_pieces == 1 ? " piece" : " pieces, of which this is one"),
+                 first_piece);
     }
 }
 

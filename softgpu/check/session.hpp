@@ -65,6 +65,7 @@ public:
 
 private:
     void add_finding(check_set of, std::string kind, std::string message, std::uint64_t at);
+    void add_leak(std::string message, std::uint64_t at);
 
     check_set checks_;
     findings& sink_;

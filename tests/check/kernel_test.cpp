@@ -326,6 +326,20 @@ TEST_F(Check, LeftAtTheEnd) {
     EXPECT_EQ(found[0].kind, "leak");
     EXPECT_NE(found[0].message.find("300 bytes"), std::string::npos);
     memory_.release(kept);
+    // The heap of kernels, in one finding.
+    (void)sink_.take();
+    const std::uint64_t freed = memory_.allocate_on_heap(16, 1 << 20);
+    const std::uint64_t left = memory_.allocate_on_heap(24, 1 << 20);
+    memory_.allocate_on_heap(8, 1 << 20);
+    memory_.release_on_heap(freed);
+    session_.find_leaks(memory_);
+    const auto on_heap = sink_.take();
+    ASSERT_EQ(on_heap.size(), 1u) << text(on_heap);
+    EXPECT_EQ(on_heap[0].kind, "leak");
+    EXPECT_NE(on_heap[0].message.find("32 bytes of malloc() in kernels were never freed, in 2 pieces"),
+              std::string::npos)
+        << on_heap[0].message;
+    EXPECT_EQ(on_heap[0].address, check::hexadecimal(left));
 }
 
 } // namespace
