@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Operations of users beside NumPy's functions: on the host, and with WARPFOLD_DEVICE=softgpu on the software GPU by NVRTC."""
+import hashlib
 import os
 import pickle
 
@@ -316,16 +317,18 @@ def test_without_a_compiler_the_error_says_so(monkeypatch, forgetful):
 
 
 @pytest.mark.skipif(ON_GPU, reason="of the host")
-def test_a_damaged_file_of_the_cache_is_made_again(monkeypatch, forgetful, tmp_path):
+@pytest.mark.parametrize("damage", [lambda file: file[:100], lambda file: file[:-1], lambda file: file[:len(file) // 2],
+                                    lambda file: file[:200] + bytes(len(file) - 200), lambda file: b""])
+def test_a_damaged_file_of_the_cache_is_made_again(monkeypatch, forgetful, tmp_path, damage):
     assert wf.op("a + 22")(np.ones(2))[0] == 23
     (made,) = forgetful.iterdir()
     damaged = tmp_path / "other" / made.name  # the loader does not open a path again
     damaged.parent.mkdir(mode=0o700)
-    damaged.write_bytes(made.read_bytes()[:100])
+    damaged.write_bytes(damage(made.read_bytes()))
     monkeypatch.setenv("WARPFOLD_CACHE", str(damaged.parent))
     compilers.host_function.cache_clear()
     assert wf.op("a + 22")(np.ones(2))[0] == 23
-    assert damaged.stat().st_size == made.stat().st_size
+    assert damaged.read_bytes()[-compilers.DIGEST_BYTES:] == hashlib.sha256(damaged.read_bytes()[:-compilers.DIGEST_BYTES]).digest()
 
 
 @pytest.mark.skipif(ON_GPU, reason="of the host")

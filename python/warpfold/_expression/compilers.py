@@ -20,6 +20,7 @@ HOST_OPTIONS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fwrapv", "-ffp-contra
                 "-fno-trapping-math", "-w")
 GPU_OPTIONS = ("--std=c++17", "--fmad=false")
 PTX = "compute_75"
+DIGEST_BYTES = hashlib.sha256().digest_size
 NVRTC_NAMES = ("libnvrtc.so.13", "libnvrtc.so.12")
 
 
@@ -47,16 +48,33 @@ def _folder_of_the_process() -> pathlib.Path:
 _ROOMS: list[tempfile.TemporaryDirectory[str]] = []  # removed when the process ends
 
 
-def _made(source: str, suffix: str, compiler: str, make: Callable[[pathlib.Path], None]) -> pathlib.Path:
-    """The file of this source in the cache. `make` writes it; other processes see it when it is complete."""
+def _whole(place: pathlib.Path) -> bytes | None:
+    """What `make` wrote to a file of the cache, which ends with its digest; None if the file is missing or damaged. The loader maps
+    files: it kills the process where one is shorter than its headers say."""
+    try:
+        content = place.read_bytes()
+    except FileNotFoundError:
+        return None
+    made, digest = content[:-DIGEST_BYTES], content[-DIGEST_BYTES:]
+    return made if hashlib.sha256(made).digest() == digest else None
+
+
+def _made(source: str, suffix: str, compiler: str, make: Callable[[pathlib.Path], None]) -> tuple[pathlib.Path, bytes]:
+    """The file of this source in the cache, and what `make` wrote to it. Other processes see it when it is complete."""
     key = hashlib.sha256("\0".join((compiler, source)).encode()).hexdigest()
     place = _cache() / f"{key}{suffix}"
-    if not place.exists():
+    made = _whole(place)
+    if made is None:
         with tempfile.TemporaryDirectory(dir=place.parent) as room:
             written = pathlib.Path(room, f"made{suffix}")
             make(written)
+            made = written.read_bytes()
+            with written.open("ab") as file:
+                file.write(hashlib.sha256(made).digest())
+                file.flush()
+                os.fsync(file.fileno())  # else the name may be on the disk before the bytes
             os.replace(written, place)
-    return place
+    return place, made
 
 
 # The host.
@@ -87,10 +105,10 @@ def host_function(source: str) -> int:
 
     made = functools.partial(_made, source, ".so", " ".join((path, version, *HOST_OPTIONS)), make)
     try:
-        library = ctypes.CDLL(str(made()))
-    except OSError:  # a file that was damaged
-        made().unlink(missing_ok=True)
-        library = ctypes.CDLL(str(made()))
+        library = ctypes.CDLL(str(made()[0]))
+    except OSError:  # made by another machine, whose libraries are newer
+        made()[0].unlink(missing_ok=True)
+        library = ctypes.CDLL(str(made()[0]))
     return ctypes.cast(library.run, ctypes.c_void_p).value or 0
 
 
@@ -146,4 +164,4 @@ def image(source: str, architecture: str) -> bytes:
             library.nvrtcDestroyProgram(ctypes.byref(program))
 
     suffix = ".ptx" if architecture == PTX else ".cubin"
-    return _made(source, suffix, f"NVRTC {major.value}.{minor.value} {' '.join(options)}", make).read_bytes()
+    return _made(source, suffix, f"NVRTC {major.value}.{minor.value} {' '.join(options)}", make)[1]
