@@ -252,6 +252,19 @@ def test_texts_that_are_no_arithmetic(text):
         wf.op(text)
 
 
+@pytest.mark.parametrize("text", ["1/0*x", "2.0**10000*x", "9**9**9**9*x", "x + (1 << 10**9)", "pow(9, 10**30)*x", "1 << -1*x + 1//0",
+                                  "+".join(["x"] * 20000), "-" * 3000 + "x", "(" * 300 + "x" + ")" * 300])
+def test_texts_whose_constants_or_depth_are_too_large(text):
+    with pytest.raises(ValueError, match="op: "):
+        wf.op(text)
+
+
+def test_sums_of_hundreds_of_terms():
+    x = np.arange(5.0)
+    assert wf.op("+".join(["x"] * 400))(x).tolist() == (400 * x).tolist()
+    assert wf.op("2**3*x + (1 << 4)")(x).tolist() == (8 * x + 16).tolist()
+
+
 @pytest.mark.parametrize("call", [
     lambda: wf.op(lambda a: a if a > 0 else -a), lambda: wf.op(lambda a: np.sum(a)), lambda: wf.op(lambda a: np.add.reduce(a)),
     lambda: wf.op(lambda a: np.median(a)), lambda: wf.op(lambda a: list(a)), lambda: wf.op(lambda *a: a[0]),

@@ -67,13 +67,26 @@ class _Writer:
             return (dtype, int) if type(dtype) is int else (f"x{node.index}", dtype)
         if isinstance(node, Expression):
             if id(node) not in self._done:
-                self._done[id(node)] = self._computed(node)
+                self._compute(node)
             return self._done[id(node)]
         if isinstance(node, (bool, np.generic)):
             return node, np.asarray(node).dtype
         if isinstance(node, (int, float)):
             return node, type(node)
         raise TypeError(f"op: {type(node).__name__} is no number in an operation")
+
+    def _compute(self, last: Expression) -> None:
+        """Inputs first, without recursion: a sum of hundreds of terms is as deep."""
+        waiting = [last]
+        while waiting:
+            node = waiting[-1]
+            missing = [x for x in node.inputs if isinstance(x, Expression) and not isinstance(x, Operand) and id(x) not in self._done]
+            if missing:
+                waiting.extend(reversed(missing))
+            else:
+                waiting.pop()
+                if id(node) not in self._done:
+                    self._done[id(node)] = self._computed(node)
 
     def _computed(self, node: Expression) -> tuple[str, np.dtype[Any]]:
         inputs = [self.of(x) for x in node.inputs]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,12 @@ NAMES: dict[str, Any] = {ufunc.__name__: ufunc for ufunc in FUNCTIONS} | {
     "abs": np.absolute, "min": np.minimum, "max": np.maximum, "where": np.where, "atan2": np.arctan2, "pow": np.power}
 CONSTANTS = {"pi": np.pi, "e": np.e, "inf": np.inf, "nan": np.nan}
 AUGMENTED = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "xor", "or")
+MOST_BITS = 1024  # of an integer that is computed from others: with more, `9**9**9` would take hours
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Invert: operator.invert,
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne}
 SYNTAX = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Name, ast.Load, ast.Constant, ast.operator, ast.unaryop,
           ast.cmpop)
 
@@ -65,7 +72,8 @@ def _checked(tree: ast.Expression, text: str) -> list[str]:
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     operands = set()
     for node in ast.walk(tree):
-        is_wrong = not isinstance(node, SYNTAX) or isinstance(node, (ast.Is, ast.IsNot, ast.In, ast.NotIn, ast.Not))
+        is_wrong = not isinstance(node, SYNTAX) or (isinstance(node, (ast.operator, ast.unaryop, ast.cmpop))
+                                                    and type(node) not in OPERATORS)
         if isinstance(node, ast.Constant):
             is_wrong = not isinstance(node.value, (int, float))
         elif isinstance(node, ast.Compare):
@@ -93,10 +101,45 @@ def of_text(text: str) -> tuple[Any, list[str]]:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
         raise ValueError(f"op: {text!r} is no expression: {error}") from None
+    except (RecursionError, MemoryError):
+        raise ValueError(f"op: a text of {len(text)} characters has too many operations in each other") from None
     names = _checked(tree, text)
-    scope = NAMES | CONSTANTS | {name: Operand(k) for k, name in enumerate(names)}
-    # The tree has nothing but arithmetic and calls of NAMES.
-    return eval(compile(tree, "<op>", "eval"), {"__builtins__": {}}, scope), names  # pylint: disable=eval-used
+    try:
+        return _value(tree, {name: Operand(k) for k, name in enumerate(names)}), names
+    except (ArithmeticError, ValueError) as error:
+        raise ValueError(f"op: {text!r}: {error}") from None
+
+
+def _value(tree: ast.Expression, operands: dict[str, Any]) -> Any:
+    """What the tree computes, which has nothing but arithmetic and calls of NAMES. Without recursion: a sum of hundreds of terms is as
+    deep. Raises ArithmeticError and ValueError for constants."""
+    known = NAMES | CONSTANTS | operands
+    values: dict[ast.AST, Any] = {}
+    for node in reversed(list(ast.walk(tree))):  # inputs first
+        if isinstance(node, ast.Constant):
+            values[node] = node.value
+        elif isinstance(node, ast.Name):
+            values[node] = known[node.id]
+        elif isinstance(node, ast.UnaryOp):
+            values[node] = OPERATORS[type(node.op)](values[node.operand])
+        elif isinstance(node, ast.BinOp):
+            values[node] = _binary(node.op, values[node.left], values[node.right])
+        elif isinstance(node, ast.Compare):
+            values[node] = OPERATORS[type(node.ops[0])](values[node.left], values[node.comparators[0]])
+        elif isinstance(node, ast.Call):
+            inputs = [values[x] for x in node.args]
+            if any(type(x) is int and abs(x) >= 2**64 for x in inputs):  # NumPy would compute with objects
+                raise ValueError("an integer does not fit 64 bits")
+            values[node] = values[node.func](*inputs)
+    return values[tree.body]
+
+
+def _binary(sign: ast.operator, left: Any, right: Any) -> Any:
+    if isinstance(left, int) and isinstance(right, int) and isinstance(sign, (ast.Pow, ast.LShift)):
+        bits = left.bit_length()
+        if right > 0 and (bits * right if isinstance(sign, ast.Pow) else bits + right) > MOST_BITS:
+            raise ValueError(f"an integer constant has more than {MOST_BITS} bits")
+    return OPERATORS[type(sign)](left, right)
 
 
 def of_function(function: Callable[..., Any]) -> tuple[Any, list[str]]:
