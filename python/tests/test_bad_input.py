@@ -44,6 +44,10 @@ def test_elements_that_no_call_takes(name):
     (lambda: wf.mean(np.ma.array([1j, 2], mask=[0, 1])), TypeError, "mean: a is a masked array"),
     (lambda: wf.exact_dot([1j, 2], np.ma.array([1j, 2], mask=[0, 1])), TypeError, "exact_dot: b is a masked array"),
     (lambda: wf.histogram([np.nan, 1.0]), ValueError, r"histogram: autodetected range of \[nan, nan\] is not finite"),
+    *((lambda function=function, dtype=dtype, largest=largest: function(np.array([largest, -largest, 0], dtype)), ValueError, "finite")
+      for dtype, largest in (("float16", 6e4), ("float32", 3e38), ("float64", 1e308))
+      for function in (wf.histogram, lambda x: wf.histogram2d(x, x), lambda x: wf.histogramdd([x, x]))),
+    (lambda: wf.sum([np.ma.array([1, 2], mask=[0, 1]), [3, 4]]), TypeError, "sum: a row of a is a masked array"),
     (lambda: wf.histogram2d(LINE, [0, 1, 2, 3, 4, np.inf]), ValueError, r"histogram2d: autodetected range of \[0.0, inf\]"),
     (lambda: wf.segment_max(LINE, np.array([0, 3, 2, 5])), ValueError, "segment_max: the offsets decrease"),
     (lambda: wf.segment_max(LINE, [0, 3, 2, 5]), ValueError, "segment_max: the offsets decrease"),

@@ -86,6 +86,8 @@ def _from_torch(tensor: Any, call: str, name: str) -> Source:
 
 
 def _from_sequence(x: Any, call: str, name: str) -> NumPyArray:
+    if isinstance(x, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in x):
+        raise masked_array(call, f"a row of {name}")
     try:
         array = np.asarray(x)
     except ValueError as error:  # rows of several lengths

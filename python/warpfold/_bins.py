@@ -105,7 +105,8 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
 @functools.lru_cache(maxsize=64, typed=True)
 def _edges_of_range(bins: int, lower: Any, upper: Any, dtype: np.dtype[Any]) -> NumPyArray:
     """A view: callers get copies. NumPy takes longer to compute edges than a GPU to count a million elements."""
-    return np.histogram_bin_edges(np.empty(0, dtype), bins, (lower, upper))[:]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.histogram_bin_edges(np.empty(0, dtype), bins, (lower, upper))[:]
 
 
 @functools.lru_cache(maxsize=64, typed=True)
@@ -147,18 +148,26 @@ def given_edges(call: Call, bins: Any) -> NumPyArray:
     return edges
 
 
+def finite_edges(call: Call, edges: NumPyArray) -> NumPyArray:
+    """Edges that were computed. Raises ValueError where the width of their range is not finite."""
+    if not np.isfinite(edges).all():
+        raise ValueError(f"{call.name}: the width of the range is not finite: the edges go from {edges[0]} to {edges[-1]}")
+    return edges
+
+
 def _edges(call: Call, array: Array, bins: Any, range: Any, weights: Any) -> NumPyArray:
     """NumPy's edges, in host memory. Its errors are those of `bins` and `range`."""
     if isinstance(bins, str):
         given = None if weights is None else call.on_host(weights, "weights")
-        return np.histogram_bin_edges(call.to_host(array), bins, range, given)
+        return finite_edges(call, np.histogram_bin_edges(call.to_host(array), bins, range, given))
     if _axes(bins):
-        bins = given_edges(call, bins)
-    elif range is None and array.size:
+        return np.histogram_bin_edges(np.empty(0, array.dtype), given_edges(call, bins), range)
+    if range is None and array.size:
         range = _range_of(call, array)
     if isinstance(bins, int) and bins <= MOST_KEPT and _is_of_numbers(range):
-        return _edges_of_range(bins, *range, array.dtype)
-    return np.histogram_bin_edges(np.empty(0, array.dtype), bins, range)
+        return finite_edges(call, _edges_of_range(bins, *range, array.dtype))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return finite_edges(call, np.histogram_bin_edges(np.empty(0, array.dtype), bins, range))
 
 
 def _comparable(edges: NumPyArray, samples: np.dtype[Any], call: str = "histogram") -> NumPyArray:

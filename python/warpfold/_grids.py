@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import TYPES, Array, Flag, NumPyArray
-from ._bins import MOST_BINS, _axes, _comparable, _is_array, _is_of_numbers, _range_of, _weights, given_edges
+from ._bins import MOST_BINS, _axes, _comparable, _is_array, _is_of_numbers, _range_of, _weights, finite_edges, given_edges
 from ._calls import ADD, MULTIPLY, Call, call_of, type_named, whole_arrays_of, whole_on_gpu, whole_on_host
 from ._docstrings import documented_as
 
@@ -105,12 +105,13 @@ def _sorted_of_bytes(values: bytes, dtype: np.dtype[Any], samples: np.dtype[Any]
 def _edges_of(call: Call, column: Array, bins: Any, limits: Any) -> NumPyArray:
     """NumPy's edges of one dimension, with its errors."""
     if _axes(bins):
-        bins = given_edges(call, bins)
-    elif limits is None and column.size:
+        return np.histogramdd(np.empty((0, 1), column.dtype), [given_edges(call, bins)], None if limits is None else [limits])[1][0]
+    if limits is None and column.size:
         limits = _range_of(call, column)
-    if type(bins) is int and bins > 0 and _is_of_numbers(limits) and -math.inf < limits[0] < limits[1] < math.inf:
-        return np.linspace(*limits, bins + 1)  # as NumPy makes them, in a fifth of the time
-    return np.histogramdd(np.empty((0, 1), column.dtype), [bins], None if limits is None else [limits])[1][0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if type(bins) is int and bins > 0 and _is_of_numbers(limits) and -math.inf < limits[0] < limits[1] < math.inf:
+            return finite_edges(call, np.linspace(*limits, bins + 1))  # as NumPy makes them, in a fifth of the time
+        return finite_edges(call, np.histogramdd(np.empty((0, 1), column.dtype), [bins], None if limits is None else [limits])[1][0])
 
 
 def _grid(call: Call, columns: list[Array], bins: Any, range: Any, density: bool | None,
