@@ -100,8 +100,11 @@ void sum_parts_of_rows(std::uint64_t length, const results<A>& to, std::uint64_t
         const std::uint64_t s = unit / parts, begin = unit % parts * part_size;
         sums[unit] = detail::with_widest_vectors([&] { return value(s, begin, std::min(length, begin + part_size)); });
     });
+    const sum add;
     for (std::uint64_t s = 0; s < rows; ++s) {
-        to[s] = std::accumulate(&sums[s * parts], &sums[s * parts] + parts, A{});
+        detail::joined_parts<A, sum> all(add);
+        std::for_each_n(&sums[s * parts], parts, [&](A part) { all.add(part); });
+        to[s] = all.total();
     }
 }
 
@@ -267,23 +270,20 @@ bool deviations_fast(const array& in, std::uint64_t length, const A* means, cons
         });
         return true;
     }
-    constexpr std::uint64_t together = 1024; // elements that are added one after the other
     return for_columns<T>(in, length, [&](const auto& from, std::uint64_t first, std::uint64_t width) {
-        A mean[most_columns], total[most_columns] = {};
+        A mean[most_columns], total[most_columns];
         T room[most_columns];
         std::copy_n(means + first, width, mean);
-        for (std::uint64_t begin = 0; begin < length; begin += together) {
-            A part[most_columns] = {};
-            for (std::uint64_t k = begin; k < std::min(length, begin + together); ++k) {
+        detail::joined_rows<A, sum, most_columns, 32> sums(total, width);
+        sums.add(length, [&](std::uint64_t begin, std::uint64_t count, A* __restrict added) {
+            for (std::uint64_t k = begin; k < begin + count; ++k) {
                 const T* const x = from(k, room);
                 for (std::uint64_t c = 0; c < width; ++c) {
-                    part[c] += squared_deviation<A>{mean[c]}(x[c]);
+                    added[c] += squared_deviation<A>{mean[c]}(x[c]);
                 }
             }
-            for (std::uint64_t c = 0; c < width; ++c) {
-                total[c] += part[c];
-            }
-        }
+        });
+        sums.finish();
         for (std::uint64_t c = 0; c < width; ++c) {
             to[first + c] = total[c];
         }

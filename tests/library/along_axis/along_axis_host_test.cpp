@@ -106,6 +106,35 @@ struct with_index {
     }
 };
 
+// Errors of sums of one number do not average out.
+template <class T>
+void check_error_of_sums(const std::vector<std::uint64_t>& shape, const std::vector<std::int64_t>& steps,
+                         const std::vector<int>& which, std::uint64_t added) {
+    const std::vector<T> data(shape[0] * static_cast<std::uint64_t>(steps[0]), static_cast<T>(1.1));
+    const strided_view<const T> in(data.data(), shape, steps);
+    const axes over{std::span<const int>(which)};
+    std::vector<T> got(data.size() / added + 1), again(got);
+    reduce_along(host{2}, in, over, got.data());
+    reduce_along(host{1}, in, over, again.data());
+    EXPECT_EQ(got, again);
+    const long double exact = static_cast<long double>(data[0]) * added;
+    EXPECT_LE(std::abs(got[0] - exact) / exact * 2 / std::numeric_limits<T>::epsilon(), 14) << shape[0] << " rows";
+}
+template <class T>
+void check_errors_of_sums() {
+    check_error_of_sums<T>({10000000}, {1}, {0}, 10000000);
+    check_error_of_sums<T>({10000000}, {2}, {0}, 10000000);
+    check_error_of_sums<T>({2000000, 4}, {4, 1}, {0}, 2000000);          // few columns, rows side by side
+    check_error_of_sums<T>({20000, 500}, {500, 1}, {0}, 20000);          // columns
+    check_error_of_sums<T>({2000000, 2}, {4, 1}, {0, 1}, 4000000);       // short rows of rows
+    check_error_of_sums<T>({100000, 37}, {40, 1}, {0, 1}, 3700000);      // rows of rows
+    check_error_of_sums<T>({50000, 3, 20}, {80, 25, 1}, {0, 1}, 150000); // columns of short runs
+}
+TEST(AlongAxisOnHost, ErrorsOfSumsStaySmall) {
+    check_errors_of_sums<float>();
+    check_errors_of_sums<double>();
+}
+
 TEST(AlongAxisOnHost, MapsWithIndexAndInitialValue) {
     for (const axis_case& one : host_cases()) {
         auto data = tests::any_numbers<std::uint32_t>(one.room, 6);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reductions along axes on the host. Results are divided into groups, and their elements into pieces of sizes that
-// depend on the plan only. A thread folds one piece of one group; pieces are joined in order. So results do not depend on
-// the number of threads.
+// depend on the plan only. A thread folds one piece of one group; pieces are joined in order, those of sums that round in
+// pairs. So results do not depend on the number of threads.
 //
 //  columns   neighbouring results have neighbouring elements: a group has up to 4 KiB of results, side by side, and a
 //            piece whole rows of the group; few columns are folded as more of them, several rows side by side
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/engines.hpp"
@@ -20,6 +21,7 @@
 #include "warpfold/detail/segments.hpp"
 #include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/lanes.hpp"
+#include "warpfold/host/core/pairwise.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/core/vectors.hpp"
 #include "warpfold/host/segmented_reduce/segmented_reduce.hpp"
@@ -67,7 +69,9 @@ struct axis_fold {
     // Elements [begin, end) of the result whose elements start at `from`.
     [[nodiscard]] A row(const T* from, std::uint64_t begin, std::uint64_t end) const {
         const std::int64_t step = reduced.at[0].in, weight = reduced.at[0].role;
+        joined_parts<A, Op> joined(op);
         A total = Op::template identity<A>();
+        std::uint64_t in_order = 0; // elements of `total`
         for_runs(reduced, begin, end, [&](std::uint64_t first, std::uint64_t count) {
             const auto place = reduced.of(first);
             const T* const run = from + place.in;
@@ -79,8 +83,8 @@ struct axis_fold {
                     const auto at = [&](const T& x, std::uint64_t k) -> A {
                         return static_cast<A>(detail::mapped(map, x, index(k)));
                     };
-                    total = op(total, step == 1 ? fold_in_lanes<A>(run, 0, count, at, op)
-                                                : fold_in_lanes<A>(stepped<T>{run, step}, 0, count, at, op));
+                    joined.add(step == 1 ? fold_in_lanes<A>(run, 0, count, at, op)
+                                         : fold_in_lanes<A>(stepped<T>{run, step}, 0, count, at, op));
                     return;
                 }
             }
@@ -88,16 +92,23 @@ struct axis_fold {
                 const T& x = run[static_cast<std::int64_t>(k) * step];
                 total = op(total, static_cast<A>(detail::mapped(map, x, index(k))));
             }
+            in_order += count;
+            if (in_order >= host_lanes) {
+                joined.add(std::exchange(total, Op::template identity<A>()));
+                in_order = 0;
+            }
         });
-        return total;
+        joined.add(total);
+        return joined.total();
     }
 
-    // The same for `width` neighbouring results, added to `total`. `Stride`: 1, or 0 for one known at run time only.
+    // `total`: the same of `width` neighbouring results. `Stride`: 1, or 0 for one known at run time only.
     template <std::int64_t Stride>
     void columns(const T* from, std::int64_t distance, std::uint64_t width, std::uint64_t begin, std::uint64_t end,
                  A* total) const {
         const std::int64_t apart = Stride == 0 ? distance : Stride;
         const std::int64_t step = reduced.at[0].in, weight = reduced.at[0].role;
+        joined_rows<A, Op, axis_group<A>> all(total, width);
         for_runs(reduced, begin, end, [&](std::uint64_t first, std::uint64_t count) {
             const auto place = reduced.of(first);
             const T* const run = from + place.in;
@@ -129,19 +140,29 @@ struct axis_fold {
                 if (together > 1 && step == static_cast<std::int64_t>(width) && count >= 4 * together) {
                     A side[axis_side_by_side];
                     const std::uint64_t elements = together * width;
-                    std::fill(side, side + elements, Op::template identity<A>());
+                    joined_rows<A, Op, axis_side_by_side> wide(side, elements);
+                    const auto next = static_cast<std::int64_t>(elements);
+                    wide.add(count / together, [&](std::uint64_t row, std::uint64_t rows, A* to) {
+                        add_rows(run + static_cast<std::int64_t>(row) * next, next, rows, elements, 0, to);
+                    });
+                    wide.finish();
                     done = count / together * together;
-                    add_rows(run, static_cast<std::int64_t>(elements), done / together, elements, 0, side);
-                    for (const A* row = side; row != side + elements; row += width) {
-                        for (std::uint64_t c = 0; c < width; ++c) {
-                            total[c] = op(total[c], row[c]);
+                    all.add(together, [&](std::uint64_t row, std::uint64_t rows, A* to) {
+                        for (const A* at = side + row * width; at != side + (row + rows) * width; at += width) {
+                            for (std::uint64_t c = 0; c < width; ++c) {
+                                to[c] = op(to[c], at[c]);
+                            }
                         }
-                    }
+                    });
                 }
             }
-            add_rows(run + static_cast<std::int64_t>(done) * step, step, count - done, width,
-                     static_cast<std::uint64_t>(place.role) + done * weight_of, total);
+            all.add(count - done, [&](std::uint64_t row, std::uint64_t rows, A* to) {
+                row += done;
+                add_rows(run + static_cast<std::int64_t>(row) * step, step, rows, width,
+                         static_cast<std::uint64_t>(place.role) + row * weight_of, to);
+            });
         });
+        all.finish();
     }
 
     const plan_dimensions& reduced;
@@ -153,6 +174,27 @@ inline bool rows_are_segments(const axis_plan& plan) {
     const plan_dimension &row = plan.reduced.at[0], &rows = plan.kept.at[0];
     return plan.reduced.count == 1 && plan.kept.count == 1 && row.in == 1 && rows.role == 1 &&
            rows.in == static_cast<std::int64_t>(row.extent);
+}
+
+// Folds rows of `columns` numbers, `width` apart, into the first one: in order, or in pairs if it is a sum that rounds.
+template <class A, class Op>
+void join_pieces(A* total, std::uint64_t pieces, std::uint64_t columns, std::uint64_t width, const Op& op) {
+    const auto join = [&](std::uint64_t to, std::uint64_t from) {
+        for (std::uint64_t c = 0; c < columns; ++c) {
+            total[to * width + c] = op(total[to * width + c], total[from * width + c]);
+        }
+    };
+    if constexpr (rounded_sum_v<Op, A>) {
+        for (std::uint64_t apart = 1; apart < pieces; apart *= 2) {
+            for (std::uint64_t p = 0; p + apart < pieces; p += 2 * apart) {
+                join(p, p + apart);
+            }
+        }
+    } else {
+        for (std::uint64_t p = 1; p < pieces; ++p) {
+            join(0, p);
+        }
+    }
 }
 
 template <>
@@ -205,7 +247,6 @@ struct axis_engine<host> {
                 total[0] = fold.row(from, begin, end);
                 return;
             }
-            std::fill(total, total + width, Op::template identity<A>());
             if (inner.in == 1) {
                 fold.template columns<1>(from, 1, width_of(group), begin, end, total);
             } else {
@@ -231,11 +272,7 @@ struct axis_engine<host> {
         parallel_for(on.threads, groups * pieces, fold_unit, pieces_together);
         for (std::uint64_t g = 0; g < groups; ++g) {
             A* const total = &partial[g * pieces * width];
-            for (std::uint64_t p = 1; p < pieces; ++p) {
-                for (std::uint64_t c = 0; c < width; ++c) {
-                    total[c] = op(total[c], total[p * width + c]);
-                }
-            }
+            join_pieces(total, pieces, width_of(g), width, op);
             write(g, total);
         }
     }

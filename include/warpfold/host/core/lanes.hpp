@@ -78,9 +78,9 @@ template <class A, class In, class Map, class Op>
     }
 }
 
-// Of sums that round: rows of a block, and blocks of a group. Rows of a block are added in order, then blocks of a group, then
-// groups, so that errors do not grow with the number of rows.
-inline constexpr std::uint64_t rows_of_block = 32, blocks_of_group = 8;
+// Of sums that round: blocks of a group. Rows of a block are added in order, then blocks of a group, then groups, so that errors
+// do not grow with the number of rows.
+inline constexpr std::uint64_t blocks_of_group = 8;
 
 template <class A>
 [[gnu::always_inline]] inline void add_lanes(A (&to)[host_lanes], const A (&lane)[host_lanes]) {

@@ -16,6 +16,9 @@ namespace warpfold::detail {
 template <class Op, class A>
 inline constexpr bool rounded_sum_v = std::is_same_v<Op, sum>&& std::is_floating_point_v<A>;
 
+// Of sums that round: rows that are added in order.
+inline constexpr std::uint64_t rows_of_block = 32;
+
 // Rows of up to Most numbers, added in pairs; from 2^(Levels - 1) rows on, groups of so many are added in order.
 template <class A, std::uint64_t Most, unsigned Levels>
 class pairwise_rows {
@@ -48,6 +51,52 @@ private:
 
     std::uint64_t width_, held_ = 0; // bits: levels that hold a sum
     A sums_[Levels][Most];
+};
+
+// Rows of up to Most numbers that are folded into one. Of sums that round, blocks of rows are added in order, blocks in pairs, and
+// groups of 2^(Levels - 1) blocks in order.
+template <class A, class Op, std::uint64_t Most, unsigned Levels = 4>
+class joined_rows {
+public:
+    // `total`: `width` numbers, the result in the end.
+    joined_rows(A* total, std::uint64_t width) : total_(total), width_(width), blocks_(width) {
+        std::fill_n(total, width, Op::template identity<A>());
+    }
+
+    // fold(first, count, to) folds rows [first, first + count) of these into `to`.
+    template <class Fold>
+    [[gnu::always_inline]] void add(std::uint64_t rows, const Fold& fold) {
+        if constexpr (rounded_sum_v<Op, A>) {
+            for (std::uint64_t first = 0; first != rows;) {
+                if (held_ == rows_of_block) {
+                    blocks_.add(total_);
+                    std::fill_n(total_, width_, A{});
+                    held_ = 0;
+                }
+                const std::uint64_t count = std::min(rows - first, rows_of_block - held_);
+                fold(first, count, total_);
+                first += count;
+                held_ += count;
+            }
+        } else {
+            fold(0, rows, total_);
+        }
+    }
+    [[gnu::always_inline]] void finish() {
+        if constexpr (rounded_sum_v<Op, A>) {
+            blocks_.add_to(total_);
+        }
+    }
+
+private:
+    struct nothing {
+        explicit nothing(std::uint64_t /*width*/) {}
+    };
+
+    A* const total_;
+    const std::uint64_t width_;
+    std::uint64_t held_ = 0; // rows in `total`
+    [[no_unique_address]] std::conditional_t<rounded_sum_v<Op, A>, pairwise_rows<A, Most, Levels>, nothing> blocks_;
 };
 
 // The fold of parts in their order; sums that round are added in pairs.
