@@ -46,9 +46,24 @@ void fill_as(const array& samples, const F& bin_of, const array* weights, const 
     }
 }
 
+// work(bin_of) with the bin of samples between edges: with a table where bins are so unequal that guesses are often wrong.
+template <class E, class Work>
+void with_bin_of(const array& edges, std::uint64_t samples, const Work& work) {
+    constexpr double most_misfit = 1.0 / 16;
+    const E* const first = edges.required<const E>(edges.type);
+    const std::uint64_t bins = edges.size() - 1;
+    const between<E> bin_of(first, bins);
+    if (samples < 4 * bins || bin_of.misfit() < most_misfit) {
+        work(bin_of);
+        return;
+    }
+    const cells_of_bins<E> cells(first, bins);
+    work(bin_of.with(cells));
+}
+
 template <class E>
 void fill_between(const array& samples, const array& edges, const array* weights, const array& sums) {
-    fill_as<E>(samples, between<E>(edges.required<const E>(edges.type), sums.size()), weights, sums);
+    with_bin_of<E>(edges, samples.size(), [&](const auto& bin_of) { fill_as<E>(samples, bin_of, weights, sums); });
 }
 
 // work(k, sample) for every sample.
@@ -82,9 +97,11 @@ void append_bins(const array& samples, const array& edges, const array& out) {
     const auto bins = static_cast<std::int64_t>(edges.size()) - 1;
     with_edge_type(edges, [&](auto zero) {
         using E = decltype(zero);
-        const between<E> bin_of(edges.required<const E>(edges.type), static_cast<std::uint64_t>(bins));
-        for_samples<E>(
-            samples, [&](std::uint64_t k, E x) { to[k] = place_in_grid(to[k], to[k] < 0 ? no_bin : bin_of(x), bins); });
+        with_bin_of<E>(edges, samples.size(), [&](const auto& bin_of) {
+            for_samples<E>(samples, [&](std::uint64_t k, E x) {
+                to[k] = place_in_grid(to[k], to[k] < 0 ? no_bin : bin_of(x), bins);
+            });
+        });
     });
 }
 

@@ -165,3 +165,19 @@ def test_edges_that_are_nan_are_refused(edges):
                  lambda: wf.histogramdd(values[:, None], [edges])):
         with pytest.raises(ValueError, match="histogram.*: bins has a NaN"):
             call()
+
+
+@pytest.mark.parametrize("bins", [3, 10, 700, 30_000])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64", "float16", "float32", "float64"])
+def test_bins_of_very_unequal_width(bins, dtype):
+    """Edges near each other here and far apart there, with equal ones."""
+    numbers = np.random.default_rng(bins).normal(0, 30, 4 * bins + 1000)
+    samples = np.abs(numbers).astype(dtype) if dtype.startswith("u") else numbers.astype(dtype)
+    for edges in (np.sort(samples)[::len(samples) // bins], np.append(np.sort(samples[:bins].astype(float)), 1e15),
+                  np.cumsum(np.append(-1e3, 2.0 ** -np.arange(bins))), np.array([-np.inf, *np.arange(bins / 9), np.inf])):
+        assert_same(wf.histogram(samples, edges)[0], np.histogram(samples, edges)[0])
+        assert_same(wf.histogram(samples, edges, weights=samples.astype(np.int64))[0],
+                    np.histogram(samples, edges, weights=samples.astype(np.int64))[0])
+        if np.isfinite(edges).all():
+            pair = [edges, np.linspace(-9, 9, 4)]
+            assert_same(wf.histogram2d(samples, samples, pair)[0], np.histogram2d(samples, samples, pair)[0])
