@@ -136,6 +136,23 @@ void read_elements(const array& of, std::uint64_t first, std::uint64_t count, A*
     });
 }
 
+// Elements [first, first + count) of an array become the last bits of those of `from`, which are of a type of the same size or of
+// 64 bits.
+inline void write_bits(const array& to, std::uint64_t first, std::uint64_t count, element type, const char* from) {
+    with_bits(to.type, [&](auto zero) {
+        using T = decltype(zero);
+        to.at.for_runs(first, count, [&](std::int64_t offset, std::uint64_t number, std::int64_t stride) {
+            const auto write = [&](auto source) {
+                for (std::uint64_t j = 0; j < number; ++j, from += sizeof(source)) {
+                    const T bits = static_cast<T>(loaded<decltype(source)>(from));
+                    std::memcpy(to.data + offset + static_cast<std::int64_t>(j) * stride, &bits, sizeof(T));
+                }
+            };
+            size_of(type) == sizeof(T) ? write(T{}) : write(std::uint64_t{});
+        });
+    });
+}
+
 // in[k] of an array, as A; `other` where the mask, of the same shape, is false.
 template <class A>
 class elements {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "python/src/calls.hpp"
 #include "python/src/operations.hpp"
@@ -92,9 +94,67 @@ bool scan_fast(const array& in, std::uint64_t length, const array& out, const Op
     });
 }
 
+// read(first, count, to) copies elements as those of a type that is scanned fast. Lines are copied, scanned and written several at
+// a time, or, if `is_split`, in blocks: a block goes on from the last result of the one before.
+template <class Op, class Read>
+void scan_in_blocks(const Read& read, element type, bool is_split, std::uint64_t length, const array& out,
+                    const Op& op) {
+    constexpr std::uint64_t block = std::uint64_t{1} << 17;
+    const auto bytes = static_cast<std::uint64_t>(size_of(type));
+    const std::uint64_t most = length < block ? block / length * length : (is_split ? block : length);
+    const std::unique_ptr<char[]> room(
+        new char[(std::min(most, out.size()) + 1) * bytes]); // the first: a result before
+    char* const to = room.get() + bytes;
+    for (std::uint64_t first = 0, count = 0; first != out.size(); first += count) {
+        const std::uint64_t place = first % length, before = place == 0 ? 0 : 1;
+        count = std::min(most, length < block ? out.size() - first : length - place);
+        const std::uint64_t line = std::min(length, count);
+        for_parts(count, [&](std::uint64_t k, std::uint64_t number) { read(first + k, number, to + k * bytes); });
+        const std::vector<std::int64_t> shape{static_cast<std::int64_t>(count / line),
+                                              static_cast<std::int64_t>(line + before)};
+        const array lines(to - before * bytes, type, shape, row_major(shape, size_of(type)));
+        (void)scan_fast(lines, line + before, lines, op); // true: it is a view
+        for_parts(count, [&](std::uint64_t k, std::uint64_t number) {
+            write_bits(out, first + k, number, type, to + k * bytes);
+        });
+        std::copy_n(to + (count - 1) * bytes, bytes, room.get());
+    }
+}
+
+// By copies: elements that are not aligned, and types that differ. Integers are added and multiplied in 64 bits. False for what is
+// rounded at the end only.
+template <class Op>
+bool scan_copies(element fold, const array& in, std::uint64_t length, const array& out, const Op& op) {
+    constexpr bool widens = std::is_same_v<Op, sum> || std::is_same_v<Op, product>;
+    const bool are_integers = in.type <= element::uint64;
+    if (widens && are_integers && out.type <= element::uint64) {
+        const auto read = [&](std::uint64_t first, std::uint64_t count, char* to) {
+            elements<std::uint64_t>(in).read(first, count, reinterpret_cast<std::uint64_t*>(to));
+        };
+        scan_in_blocks(read, fold, true, length, out, op);
+    } else if (in.type == out.type) {
+        with_bits(in.type, [&](auto zero) {
+            const auto read = [&](std::uint64_t first, std::uint64_t count, char* to) {
+                read_elements<decltype(zero)>(in, first, count, reinterpret_cast<decltype(zero)*>(to));
+            };
+            scan_in_blocks(read, in.type, are_integers, length, out, op);
+        });
+    } else if (out.type == fold) {
+        with_fold_type(fold, [&](auto zero) {
+            const auto read = [&](std::uint64_t first, std::uint64_t count, char* to) {
+                elements<decltype(zero)>(in).read(first, count, reinterpret_cast<decltype(zero)*>(to));
+            };
+            scan_in_blocks(read, fold, false, length, out, op);
+        });
+    } else {
+        return false;
+    }
+    return true;
+}
+
 template <class Op>
 void scan_by(const Op& op, element fold, const array& in, std::uint64_t length, const array* parts, const array& out) {
-    if (parts == nullptr && scan_fast(in, length, out, op)) {
+    if (parts == nullptr && (scan_fast(in, length, out, op) || scan_copies(fold, in, length, out, op))) {
         return;
     }
     const segment_heads begins{length, parts == nullptr ? nullptr : parts->required<const bool>(element::boolean)};

@@ -251,3 +251,29 @@ def test_conversions_to_float16_round_once():
                         1e-300, -1e300, np.inf, np.nan])
     with np.errstate(over="ignore"):
         assert_same(wf.cumsum(numbers[:, None], axis=1, dtype=np.float16).ravel(), numbers.astype(np.float16))
+
+
+@pytest.mark.parametrize("length", [1, 7, 2**17, 2**17 + 1, 300_001])
+@pytest.mark.parametrize("layout", ["as it is", "unaligned", "reversed", "transposed"])
+def test_scans_by_copies(length, layout):
+    """Results of the input's narrow type, and elements that are not aligned, in blocks of 2^17."""
+    if ON_A_SOFTWARE_GPU and length > 7:
+        pytest.skip("slow")
+    numbers = np.random.default_rng(length).integers(-100, 100, (300_001 // length, length))
+    for dtype in (np.dtype(name) for name in NAMES if name not in ("bool", "float16")):
+        array = laid_out(numbers.astype(dtype), layout)
+        for axis in (None, 0, 1):
+            assert_same(wf.cumsum(array, axis, dtype), np.cumsum(array, axis, dtype), 1e-3)
+            if dtype.kind != "f":
+                assert_same(wf.cumprod(array, axis, dtype), np.cumprod(array, axis, dtype))
+            reference = np.maximum.accumulate(array.reshape(-1) if axis is None else array, axis or 0)
+            assert_same(wf.cummax(array, axis), reference)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_unaligned_scans_have_the_bits_of_aligned_ones(dtype):
+    array = np.random.default_rng(1).random(1_000_003 if not ON_A_SOFTWARE_GPU else 1000).astype(dtype)
+    moved = laid_out(array, "unaligned")
+    assert not moved.flags.aligned
+    for function in (wf.cumsum, wf.cumprod, wf.cummax, wf.cummin):
+        np.testing.assert_array_equal(function(moved), function(array))
