@@ -140,6 +140,17 @@ std::uint64_t count_in_blocks(const array& in, std::uint64_t first, std::uint64_
     return total;
 }
 
+// work(T{}), where T has the elements' bits and is not 0 where they are not. False for float16.
+template <class Work>
+bool with_nonzero_type(element type, const Work& work) {
+    switch (type) {
+    case element::float16: return false;
+    case element::float32: return work(float{});
+    case element::float64: return work(double{});
+    default: return with_bits(type, work);
+    }
+}
+
 bool count_fast(const array& in, std::uint64_t length, const array& out) {
     const auto rows = [&](auto zero) {
         const auto row = rows_of<decltype(zero)>(in, length);
@@ -166,7 +177,7 @@ bool count_fast(const array& in, std::uint64_t length, const array& out) {
                           });
         return true;
     };
-    return with_plain_type(in.type, rows) || with_common_type(in.type, view) || with_plain_type(in.type, blocks);
+    return with_nonzero_type(in.type, rows) || with_nonzero_type(in.type, view) || with_nonzero_type(in.type, blocks);
 }
 
 struct magnitude {
@@ -184,6 +195,13 @@ bool magnitudes_as(element type, const array& in, const array& out) {
         transform_reduce_along(host{}, *from, last_axes(in, out), *to, magnitude{});
     }
     return from && to;
+}
+
+// Elements of an array that one stride describes.
+array part_of_line(const array& line, std::uint64_t first, std::uint64_t count) {
+    const std::int64_t stride = line.at.axes()[0].stride;
+    return {
+        line.data + static_cast<std::int64_t>(first) * stride, line.type, {static_cast<std::int64_t>(count)}, {stride}};
 }
 
 // Segments of one length, or between offsets.
@@ -316,6 +334,10 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
         count_nonzero(in, length, mask, out);
         return;
     }
+    if (op > operation::product && in.type == element::boolean && out.size() == 1 && length != 0 && mask == nullptr) {
+        store_as(out.type, out.data, is_nonzero_any_or_all(op == operation::minimum, in) ? 1 : 0);
+        return;
+    }
     const auto is_fast = [&](const array& plain) {
         switch (op) {
         case operation::sum: return fold_fast(plain, out, sum{}) || sum_fast(plain, out);
@@ -336,6 +358,21 @@ void count_nonzero(const array& in, std::uint64_t length, const array* mask, con
         segmented_reduce(host{}, nonzeros{elements<double>(in, mask)}, equal_segments{length}, out.size(),
                          results<std::uint64_t>(out));
     }
+}
+
+bool is_nonzero_any_or_all(bool is_all, const array& in) {
+    const bool is_line = in.at.axes().size() == 1;
+    for (std::uint64_t first = 0, most = is_line ? 4096 : in.size(); first != in.size(); most *= 16) {
+        const std::uint64_t count = std::min(most, in.size() - first);
+        std::int64_t number = 0;
+        const array numbers(reinterpret_cast<char*>(&number), element::int64, {}, {});
+        count_nonzero(is_line ? part_of_line(in, first, count) : in, count, nullptr, numbers);
+        if (is_all ? static_cast<std::uint64_t>(number) != count : number != 0) {
+            return !is_all;
+        }
+        first += count;
+    }
+    return is_all;
 }
 
 void squared_deviations(element fold, const array& in, std::uint64_t length, const array* mask, const array& means,

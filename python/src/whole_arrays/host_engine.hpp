@@ -63,36 +63,17 @@ struct whole_calls {
         default: exact_moment(moment_of(function), in, nullptr, 0, out); return true;
         }
     }
-    // The number of elements that are not zero if `out` is of int64, else whether one, or all of them, are not. A few elements
-    // often decide that.
+    // The number of elements that are not zero if `out` is of int64, else whether one, or all of them, are not.
     [[nodiscard]] static bool nonzero(bool is_all, const array& in, const array& out) {
         if (out.type == element::int64) {
             count_nonzero(in, in.size(), nullptr, out);
-            return true;
+        } else {
+            only<bool>(out) = is_nonzero_any_or_all(is_all, in);
         }
-        const bool is_line = in.at.axes().size() == 1;
-        bool is_decided = false;
-        for (std::uint64_t first = 0, most = is_line ? 4096 : in.size(); first != in.size() && !is_decided;
-             most *= 16) {
-            const std::uint64_t count = std::min(most, in.size() - first);
-            std::int64_t number = 0;
-            count_nonzero(is_line ? part_of(in, first, count) : in, count, nullptr, place_of(number));
-            is_decided = is_all ? static_cast<std::uint64_t>(number) != count : number != 0;
-            first += count;
-        }
-        only<bool>(out) = is_decided != is_all;
         return true;
     }
 
 private:
-    // Elements of an array that one stride describes.
-    static array part_of(const array& line, std::uint64_t first, std::uint64_t count) {
-        const std::int64_t stride = line.at.axes()[0].stride;
-        return {line.data + static_cast<std::int64_t>(first) * stride,
-                line.type,
-                {static_cast<std::int64_t>(count)},
-                {stride}};
-    }
     static void divide(const array& out, std::uint64_t number) {
         if (out.type == element::float32) {
             only<float>(out) /= static_cast<float>(number);
