@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Filters of images beside loops."""
 import math
+import os
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, strategies as st
 import warpfold as wf
 from support import TYPES, arrays, assert_same, moderate, outcome, tolerance_of
 
+ON_A_SOFTWARE_GPU = os.environ.get("WARPFOLD_DEVICE") == "softgpu"
 MODES = ["full", "same", "valid"]
 image = arrays(min_dims=2, max_dims=2, max_side=5, min_side=1, elements=moderate,
                layouts=["as it is", "transposed", "reversed", "gaps", "unaligned", "swapped"])
@@ -243,3 +245,20 @@ def test_two_sigmas_in_an_array():
     for sigma in (np.ones(3), np.ones((2, 2))):
         with pytest.raises((TypeError, ValueError), match="gaussian_blur: sigma is"):
             wf.gaussian_blur(image, sigma)
+
+
+@pytest.mark.parametrize("border, padding", [("zero", "constant"), ("clamp", "edge"), ("mirror", "reflect"), ("reflect", "symmetric"),
+                                             ("wrap", "wrap")])
+@pytest.mark.parametrize("down, across", [(3, 601), (701, 4), (601, 701)])
+def test_masks_that_are_much_longer_than_the_image(border, padding, down, across):
+    image, rows, columns = np.arange(2 * 9 * 11).reshape(2, 9, 11) % 7 - 3.0, np.arange(down) % 3 - 1.0, np.arange(across) % 5 - 2.0
+    sides = [(0, 0), (down // 2, (down - 1) // 2), (across // 2, (across - 1) // 2)]
+    padded = np.pad(image, sides, padding)
+    expected = np.apply_along_axis(np.convolve, 1, np.apply_along_axis(np.convolve, 2, padded, columns, "valid"), rows, "valid")
+    assert_same(wf.separable_filter(image, rows, columns, border=border), expected)
+
+
+@pytest.mark.skipif(ON_A_SOFTWARE_GPU, reason="slow")
+def test_blur_of_a_few_elements_by_a_wide_gaussian():
+    """Memory and time grow with the mask's length, not with its square."""
+    np.testing.assert_allclose(wf.gaussian_blur(np.ones((3, 3)), 1e4), 1, 1e-12)

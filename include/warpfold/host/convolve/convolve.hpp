@@ -138,10 +138,17 @@ struct convolve_engine<host> {
     }
     template <class A, class T, class O>
     static void separable(const host& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
-                          const A* down, std::int64_t ky, const char* /*call*/) {
+                          const A* down, std::int64_t ky, const char* call) {
         const host_lanes_set set = widest_lanes();
         const bool streamed = is_streamed(task);
-        over_blocks(on, task, 512, 512, [&](const host_block& block) {
+        constexpr std::int64_t side = 512;
+        if constexpr (std::is_same_v<A, T> && std::is_same_v<A, O>) { // others would take long to compile
+            if (std::max(kx, ky) > side) {
+                in_two_passes(on, task, across, kx, down, ky, call);
+                return;
+            }
+        }
+        over_blocks(on, task, side, side, [&](const host_block& block) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
             if (set == host_lanes_set::avx512) {
                 return avx512_lanes::convolve_block_separable(task, block, across, kx, down, ky, streamed);
@@ -152,6 +159,24 @@ struct convolve_engine<host> {
 #endif
             plain_lanes::convolve_block_separable(task, block, across, kx, down, ky, streamed);
         });
+    }
+
+private:
+    // Long masks: the samples that a block needs are many times its results, in both directions. Here first the rows of all images
+    // are correlated, then columns of the sums.
+    template <class A>
+    static void in_two_passes(const host& on, const convolve_task<A, A>& task, const A* across, std::int64_t kx,
+                              const A* down, std::int64_t ky, const char* call) {
+        constexpr std::int64_t more = 128; // columns: blocks read up to 8 vectors behind their own
+        convolve_task<A, A> rows = task, columns = task;
+        rows.out_height = columns.height = task.height;
+        rows.out_pitch = columns.pitch = columns.width = task.out_width + more;
+        rows.out_distance = columns.distance = columns.pitch * task.height;
+        rows.lead_y = columns.lead_x = 0;
+        std::vector<A> sums(static_cast<std::size_t>(columns.distance * task.count));
+        columns.in = rows.out = sums.data();
+        direct(on, rows, across, kx, 1, call);
+        direct(on, columns, down, 1, ky, call);
     }
 };
 
