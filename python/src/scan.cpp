@@ -101,6 +101,13 @@ void scan_in_blocks(const Read& read, element type, bool is_split, std::uint64_t
                     const Op& op) {
     constexpr std::uint64_t block = std::uint64_t{1} << 17;
     const auto bytes = static_cast<std::uint64_t>(size_of(type));
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(out.data) % bytes == 0;
+    if (type == out.type && out.at.is_contiguous(size_of(type)) && is_aligned) { // the results are room for the copies
+        for_parts(out.size(), [&](std::uint64_t k, std::uint64_t number) { read(k, number, out.data + k * bytes); });
+        if (scan_fast(out, length, out, op)) { // else they have many axes
+            return;
+        }
+    }
     const std::uint64_t most = length < block ? block / length * length : (is_split ? block : length);
     const std::unique_ptr<char[]> room(
         new char[(std::min(most, out.size()) + 1) * bytes]); // the first: a result before
