@@ -346,7 +346,7 @@ void block_l1::note_last_atomic(const l2_access& a, std::uint32_t warp) {
     if (warp != std::exchange(last_warp_, warp)) {
         keep_last_atomics();
     }
-    of_warp_.emplace_back(behind_.slice_of(a.line), behind_.cycles_of(a));
+    of_warp_[behind_.slice_of(a.line)] += behind_.cycles_of(a);
 }
 
 void block_l1::keep_last_atomics() {

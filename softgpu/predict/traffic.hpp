@@ -374,12 +374,12 @@ private:
     bool has_barrier_ = false;
     // By slice, of atomics behind the last barrier; without one, of those behind the last load of their warp.
     std::unordered_map<std::size_t, double> last_cycles_;
-    std::uint32_t last_warp_ = 0;                         // that had an atomic
-    std::vector<std::pair<std::size_t, double>> of_warp_; // its part of last_cycles_, as far as known
-    bool may_hit_ = true;                                 // it has loaded since clear()
-    std::uint64_t last_missed_ = 0;                       // line of the present load
-    bool request_missed_ = false;                         // the present load
-    bool request_waited_ = false;                         // likewise
+    std::uint32_t last_warp_ = 0;                     // that had an atomic
+    std::unordered_map<std::size_t, double> of_warp_; // its part of last_cycles_, as far as known
+    bool may_hit_ = true;                             // it has loaded since clear()
+    std::uint64_t last_missed_ = 0;                   // line of the present load
+    bool request_missed_ = false;                     // the present load
+    bool request_waited_ = false;                     // likewise
     traffic own_;
 };
 

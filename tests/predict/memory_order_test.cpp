@@ -12,6 +12,8 @@
 namespace softgpu::machine {
 namespace {
 
+using namespace std::string_literals;
+
 using order = std::vector<std::vector<std::uint32_t>>;
 
 // Of each instruction, the numbers of those before it that it stays behind.
@@ -32,8 +34,12 @@ TEST(MemoryOrder, ALoadPassesAStoreBesideIt) {
     for (const std::string space : {"global", "shared", "local"}) {
         const std::string base = space == "shared" ? "%r1" : "%rd1";
         const auto load_behind_store = [&](const std::string& store, const std::string& load) {
-            return order_of("st." + space + ".f32 [" + base + store + "], %f1;\nld." + space + ".f32 %f2, [" + base +
-                            load + "];\n")[1];
+            std::string body;
+            for (const std::string& part :
+                 {"st." + space, ".f32 [" + base, store, "], %f1;\nld."s, space, ".f32 %f2, [" + base, load, "];\n"s}) {
+                body += part;
+            }
+            return order_of(body)[1];
         };
         EXPECT_EQ(load_behind_store("", "+4"), std::vector<std::uint32_t>{}) << space;
         EXPECT_EQ(load_behind_store("+4", ""), std::vector<std::uint32_t>{}) << space;

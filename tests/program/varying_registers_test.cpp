@@ -27,9 +27,9 @@ operand number(std::uint64_t bits) {
 }
 
 // Registers that a test names: %tid.x, a parameter and what comes of them.
-class VaryingRegisters : public testing::Test {
+class varying_registers_test : public testing::Test {
 protected:
-    VaryingRegisters() {
+    varying_registers_test() {
         b.add(opcode::mov, {r(thread), special("%tid.x")});
         b.add(opcode::mov, {r(block), special("%ctaid.x")});
         b.add(opcode::ld, {r(given), operand{}}, body::always, {suffix::param, suffix::u32});
@@ -43,7 +43,7 @@ protected:
     std::uint32_t x = b.reg(suffix::b32), y = b.reg(suffix::b32), p = b.reg(suffix::pred);
 };
 
-TEST_F(VaryingRegisters, ComeFromTheThreadsIndex) {
+TEST_F(varying_registers_test, ComeFromTheThreadsIndex) {
     b.add(opcode::add, {r(x), r(block), r(given)}).add(opcode::add, {r(y), r(x), r(thread)}).ret();
     EXPECT_TRUE(varies(thread));
     EXPECT_FALSE(varies(block));
@@ -52,14 +52,14 @@ TEST_F(VaryingRegisters, ComeFromTheThreadsIndex) {
     EXPECT_TRUE(varies(y));
 }
 
-TEST_F(VaryingRegisters, AreLoadedFromVaryingAddresses) {
+TEST_F(varying_registers_test, AreLoadedFromVaryingAddresses) {
     b.add(opcode::ld, {r(x), address_operand(given)}, body::always, {suffix::global, suffix::u32});
     b.add(opcode::ld, {r(y), address_operand(thread)}, body::always, {suffix::global, suffix::u32}).ret();
     EXPECT_FALSE(varies(x));
     EXPECT_TRUE(varies(y));
 }
 
-TEST_F(VaryingRegisters, AreNotWhatTheWarpAgreesOn) {
+TEST_F(varying_registers_test, AreNotWhatTheWarpAgreesOn) {
     b.add(opcode::vote, {r(x), r(thread), number(~0u)}, body::always, {suffix::ballot, suffix::b32});
     b.add(opcode::shfl, {r(y), r(thread), number(0), number(31), number(~0u)}, body::always,
           {suffix::idx, suffix::b32});
@@ -68,7 +68,7 @@ TEST_F(VaryingRegisters, AreNotWhatTheWarpAgreesOn) {
     EXPECT_FALSE(varies(y));
 }
 
-TEST_F(VaryingRegisters, AreWrittenInOneOfTwoWaysThatLanesTake) {
+TEST_F(varying_registers_test, AreWrittenInOneOfTwoWaysThatLanesTake) {
     for (const bool parts : {false, true}) {
         body both = b;
         both.add(opcode::setp, {r(p), r(parts ? thread : given), number(3)});
@@ -82,7 +82,7 @@ TEST_F(VaryingRegisters, AreWrittenInOneOfTwoWaysThatLanesTake) {
     }
 }
 
-TEST_F(VaryingRegisters, CountRoundsOfALoopThatLanesLeaveOneByOne) {
+TEST_F(varying_registers_test, CountRoundsOfALoopThatLanesLeaveOneByOne) {
     for (const bool parts : {false, true}) {
         body loop = b;
         loop.add(opcode::mov, {r(x), number(0)});
@@ -93,7 +93,7 @@ TEST_F(VaryingRegisters, CountRoundsOfALoopThatLanesLeaveOneByOne) {
     }
 }
 
-TEST_F(VaryingRegisters, AreWrittenUnderAVaryingGuard) {
+TEST_F(varying_registers_test, AreWrittenUnderAVaryingGuard) {
     b.add(opcode::setp, {r(p), r(thread), number(3)}).add(opcode::mov, {r(x), number(0)});
     b.add(opcode::mov, {r(x), number(1)}, p).ret();
     EXPECT_TRUE(varies(x));

@@ -120,7 +120,8 @@ void load_kernels(context& gpu, library& l) {
     for (const std::string& name : registry::instance().kernels_of(*l.binary, gpu)) {
         const function_on_device& kernel = registry::instance().load(*kernel_of(gpu, l, name), gpu);
         if (const std::string& missing = kernel.image.facts->unresolved; !missing.empty()) {
-            fail(error::invalid_ptx, "Unresolved extern function '" + missing + "' of kernel " + name);
+            fail(error::invalid_ptx,
+                 std::string("Unresolved extern function '").append(missing).append("' of kernel ").append(name));
         }
     }
 }

@@ -19,7 +19,6 @@ namespace {
 
 using observe::instruction_class;
 using observe::latency_table;
-using ptx::suffix;
 
 // Classes whose results take longer than a branch.
 bool is_slow(instruction_class c) {
