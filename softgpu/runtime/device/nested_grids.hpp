@@ -43,7 +43,7 @@ struct parameter_buffer {
 enum class device_stream : std::uint8_t { of_block, of_thread, named, fire_and_forget, tail };
 struct stream_key {
     device_stream kind = device_stream::of_block;
-    std::uint64_t number = 0; // of the block, of the thread in the launch, or the handle
+    std::uint64_t number = 0;                            // of the block, of the thread in the launch, or the handle
     auto operator<=>(const stream_key&) const = default; // NOLINT(modernize-use-nullptr): no null here
 };
 
