@@ -31,7 +31,7 @@ int ways_in(unsigned mask) noexcept {
 
 } // namespace
 
-sector_cache::sector_cache(std::uint64_t bytes, unsigned fetched_together, double latency)
+sector_cache::sector_cache(std::uint64_t bytes, unsigned fetched_together, std::uint32_t latency)
     : fetched_together_(fetched_together),
       latency_(latency),
       sets_(bytes == 0 ? 0 : std::max<std::uint64_t>(bytes / (lru_set::ways * 128), 1)) {}

@@ -23,16 +23,15 @@ struct asker {
     std::uint32_t when = 0; // cycles since the block's begin
 };
 
-// Whether so many cycles or fewer lie between the two.
-[[nodiscard]] constexpr bool is_within(double cycles, asker a, asker other) noexcept {
-    const auto apart = static_cast<std::int32_t>(a.when - other.when);
-    return (apart < 0 ? -double(apart) : double(apart)) < cycles;
+// Whether fewer cycles lie between the two.
+[[nodiscard]] constexpr bool is_within(std::uint32_t cycles, asker a, asker other) noexcept {
+    return cycles != 0 && a.when - other.when + (cycles - 1) <= 2 * (cycles - 1); // modulo 2^32
 }
 
 class sector_cache {
 public:
     // 0 bytes: it keeps nothing. A read that misses fetches as many sectors side by side, 1, 2 or 4, which takes `latency` cycles.
-    explicit sector_cache(std::uint64_t bytes, unsigned fetched_together = 1, double latency = 0);
+    explicit sector_cache(std::uint64_t bytes, unsigned fetched_together = 1, std::uint32_t latency = 0);
 
     enum class order : std::uint8_t { earlier, together, later };
     struct outcome {
@@ -119,7 +118,7 @@ private:
     [[nodiscard]] unsigned fetched_for(unsigned missed, unsigned valid) const noexcept;
 
     unsigned fetched_together_;
-    double latency_;
+    std::uint32_t latency_;
     std::vector<set> sets_;
     std::uint32_t launch_ = 0;
 };

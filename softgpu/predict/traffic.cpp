@@ -24,7 +24,7 @@ unsigned sectors_of(std::uint32_t words) {
 
 } // namespace
 
-void slice_work::add_floats(std::uint64_t line, unsigned sectors, double passes) noexcept {
+void float_additions::add(std::uint64_t line, unsigned sectors, double passes) noexcept {
     const std::uint64_t sector = line << 4 | sectors;
     if (sectors_in(sectors) == 1 && sector == sector_) {
         votes_ += passes;
@@ -45,7 +45,8 @@ void device_l2::begin() {
     of_warm_ = {};
     of_cold_ = {};
     open_in_cold_ = {};
-    std::fill(slice_work_.begin(), slice_work_.end(), slice_work{});
+    std::fill(slice_cycles_.begin(), slice_cycles_.end(), 0.0);
+    float_additions_.clear();
     std::fill(last_slice_cycles_.begin(), last_slice_cycles_.end(), 0.0);
 }
 
@@ -125,17 +126,24 @@ inline void device_l2::count(const sector_cache::outcome& o, const sector_cache:
 }
 
 inline void device_l2::count_slice(const l2_access& a, unsigned changed) {
-    slice_work& here = slice_work_[slice_of(a.line)];
+    const std::size_t slice = slice_of(a.line);
+    double& here = slice_cycles_[slice];
+    double in_a_row = 0;
     switch (a.how) {
-    case touch::store: here.add(slices_.store * a.passes); break;
-    case touch::atomic_of_floats: here.add_floats(a.line, a.sectors, a.passes); [[fallthrough]];
-    case touch::atomic:
-    case touch::atomic_of_warp: here.add(slices_.atomic * a.passes); break;
-    case touch::load_past_l1: here.add(changed != 0 ? slices_.changed : slices_.load); break;
-    case touch::load:
-    case touch::prefetch: here.add(slices_.load); break;
+    case touch::store: here += slices_.store * a.passes; break;
+    case touch::atomic_of_floats: {
+        float_additions& all = float_additions_[slice];
+        all.add(a.line, a.sectors, a.passes);
+        in_a_row = all.most() * slices_.floats;
+        [[fallthrough]];
     }
-    of_warm_.slice_cycles = std::max(of_warm_.slice_cycles, here.cycles(slices_.floats));
+    case touch::atomic:
+    case touch::atomic_of_warp: here += slices_.atomic * a.passes; break;
+    case touch::load_past_l1: here += changed != 0 ? slices_.changed : slices_.load; break;
+    case touch::load:
+    case touch::prefetch: here += slices_.load; break;
+    }
+    of_warm_.slice_cycles = std::max({of_warm_.slice_cycles, here, in_a_row});
 }
 
 void device_l2::take(const std::vector<l2_access>& accesses) {

@@ -71,19 +71,15 @@ struct l2_slices {
     double changed = 0; // a load past L1 of a sector that was stored to since its last load
 };
 
-// What one slice of L2 has done.
-class slice_work {
+// Additions of floats in one slice of L2: each waits for the one before in its sector.
+class float_additions {
 public:
-    void add(double cycles) noexcept { cycles_ += cycles; }
-    // Passes of additions of floats to one sector, or to several.
-    void add_floats(std::uint64_t line, unsigned sectors, double passes) noexcept;
-    // All, or what one sector's additions of floats take, of which each waits for the one before.
-    [[nodiscard]] double cycles(double of_floats) const noexcept {
-        return cycles_ > most_added_ * of_floats ? cycles_ : most_added_ * of_floats;
-    }
+    // Passes for one sector, or for several.
+    void add(std::uint64_t line, unsigned sectors, double passes) noexcept;
+    // Passes of one sector.
+    [[nodiscard]] double most() const noexcept { return most_added_; }
 
 private:
-    double cycles_ = 0;
     // A sector with more than half of the passes is found by majority vote; no other one bounds the slice.
     std::uint64_t sector_ = 0;
     double votes_ = 0;
@@ -93,8 +89,8 @@ private:
 
 // Cycles from a load to its data. Whoever asks for a sector that is on its way to another warp waits for it as well; 0: nothing is.
 struct load_latencies {
-    double l2 = 0;
-    double dram = 0;
+    std::uint32_t l2 = 0;
+    std::uint32_t dram = 0;
 };
 
 // One access behind L1.
@@ -120,7 +116,7 @@ public:
           partitions_(partitions),
           slices_(slices),
           slice_shift_(std::countr_zero(std::max<std::uint64_t>(slices.bytes / 128, 2))),
-          slice_work_(slice_places),
+          slice_cycles_(slice_places),
           last_slice_cycles_(slice_places) {}
 
     // A launch begins: the cold cache is empty, the warm one is not.
@@ -135,7 +131,7 @@ public:
     // Of an atomic in its slice.
     [[nodiscard]] double cycles_of(const l2_access& a) const;
     // From a load that L1 does not have to its data, at least.
-    [[nodiscard]] double latency() const noexcept { return latency_; }
+    [[nodiscard]] std::uint32_t latency() const noexcept { return latency_; }
     // Cycles by slice, of what take() was given too: of a block's last atomics.
     void note_last(const std::unordered_map<std::size_t, double>& cycles);
     // Of a block, which others rarely have.
@@ -169,15 +165,16 @@ private:
     std::mutex mutex_;
     std::atomic<std::uint16_t> blocks_ = 0;
     sector_cache cache_; // of both partitions
-    double latency_;
+    std::uint32_t latency_;
     unsigned partitions_;
     traffic of_warm_;
     traffic of_cold_;
     open_rows open_in_warm_;
     open_rows open_in_cold_;
     l2_slices slices_;
-    int slice_shift_;                    // of a line's number
-    std::vector<slice_work> slice_work_; // by slice_of()
+    int slice_shift_;                  // of a line's number
+    std::vector<double> slice_cycles_; // by slice_of()
+    std::unordered_map<std::size_t, float_additions> float_additions_;
     std::vector<double> last_slice_cycles_;
 };
 
@@ -202,7 +199,7 @@ public:
 
     [[nodiscard]] load& place_of(std::uint64_t line) noexcept { return last_[line % Count]; }
     // Whether another warp has asked for the line within so many cycles of this one, before or behind it.
-    [[nodiscard]] bool has(std::uint64_t line, asker a, double cycles) const noexcept {
+    [[nodiscard]] bool has(std::uint64_t line, asker a, std::uint32_t cycles) const noexcept {
         const load& last = last_[line % Count];
         return last.line == line && last.sectors != 0 && last.by.by != a.by && is_within(cycles, a, last.by);
     }
@@ -221,7 +218,7 @@ public:
         bool waits = false;
     };
     // `latency`: cycles in which what missed is on its way.
-    [[nodiscard]] outcome read(std::uint64_t line, unsigned sectors, asker a, double latency) {
+    [[nodiscard]] outcome read(std::uint64_t line, unsigned sectors, asker a, std::uint32_t latency) {
         const std::lock_guard lock(mutex_);
         const unsigned hits = cache_.read(line, sectors);
         const bool waits = hits != 0 && asked_.has(line, a, latency);

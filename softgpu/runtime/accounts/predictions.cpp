@@ -29,7 +29,9 @@ struct predicted_card {
               .atomic = 1 / facts.atomics_one_address,
               .floats = 1 / facts.atomics_one_float,
               .changed = 1 / facts.slice_changed},
-             static_cast<unsigned>(facts.l2_partitions), {.l2 = facts.latency_l2, .dram = facts.latency_dram}) {}
+             static_cast<unsigned>(facts.l2_partitions),
+             {.l2 = static_cast<std::uint32_t>(facts.latency_l2),
+              .dram = static_cast<std::uint32_t>(facts.latency_dram)}) {}
 
     predict::card facts;
     predict::memory_rules rules;
