@@ -6,15 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/predict/traffic.hpp"
+#include "tests/predict/line_access.hpp"
 
 namespace softgpu::predict {
 namespace {
 
 using machine::touch;
-
-machine::line_access access(std::uint32_t warp, std::uint64_t line, unsigned sectors, unsigned passes, touch how) {
-    return {.line = line, .warp = warp, .words = ~0u, .sectors = sectors, .passes = passes, .how = how};
-}
 
 // Of each KiB two slices have 256 bytes in turn.
 TEST(Slices, TwoShareTwiceTheirBytes) {

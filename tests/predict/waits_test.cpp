@@ -6,18 +6,17 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/predict/traffic.hpp"
+#include "tests/predict/line_access.hpp"
 
 namespace softgpu::predict {
 namespace {
-
-using machine::touch;
 
 constexpr std::uint64_t l1_bytes = 1 << 14;
 constexpr load_latencies latencies{.l2 = 300, .dram = 600};
 const std::vector<host_lines> no_host;
 
 machine::line_access load(std::uint32_t warp, std::uint64_t line, unsigned sectors = 0b1111) {
-    return {.line = line, .warp = warp, .words = ~0u, .sectors = sectors, .passes = 1, .how = touch::load};
+    return access(warp, line, sectors, 1, machine::touch::load);
 }
 
 TEST(Waits, AWarpWaitsForALineThatL1HasAskedForForAnotherOne) {

@@ -130,7 +130,7 @@ class Documents(unittest.TestCase):
             self.skipTest("no checkout of git")
         seen, missing = 0, []
         for document in written():
-            if document == "CHANGELOG.md":  # it names what is gone
+            if document == "CHANGELOG.md":  # it names headers as programs include them
                 continue
             for path in named_paths((ROOT / document).read_text()):
                 there = any((ROOT / base / path).exists() for base in BASES)
