@@ -72,6 +72,9 @@ struct access {
 // 64-bit 256, 128-bit 512.
 [[nodiscard]] std::uint32_t warp_bytes(ptx::suffix type) noexcept;
 
+// 32-bit words that a register takes; predicates none.
+[[nodiscard]] std::uint32_t register_words(const ptx::register_declaration& r);
+
 // Where each register of a function lives in its warp's register frame. Registers that are never alive together share
 // a place; every place is aligned to 64 bytes except predicates (4).
 struct register_places {

@@ -21,10 +21,6 @@ constexpr std::uint32_t region_alignment = 64;
 
 std::uint32_t bytes_of(const ptx::register_declaration& r) { return warp_bytes(r.type) * r.vector; }
 
-std::uint32_t words_of(const ptx::register_declaration& r) {
-    return r.type == ptx::suffix::pred ? 0 : (std::max(ptx::bytes_of(r.type), 4u) / 4) * r.vector;
-}
-
 struct span_of_time {
     std::uint32_t first;
     std::uint32_t last;
@@ -149,6 +145,10 @@ std::uint32_t most_words(const ptx::function& f, const live_ranges& ranges, cons
 
 } // namespace
 
+std::uint32_t register_words(const ptx::register_declaration& r) {
+    return r.type == ptx::suffix::pred ? 0 : (std::max(ptx::bytes_of(r.type), 4u) / 4) * r.vector;
+}
+
 register_places place_registers(const ptx::function& f, const control_flow& flow) {
     const live_ranges ranges = find_live_ranges(f, flow);
     register_places result;
@@ -176,11 +176,11 @@ register_places place_registers(const ptx::function& f, const control_flow& flow
             result.clocks_begin = result.frame_bytes;
         }
     }
-    result.live_words = most_words(f, ranges, [&](std::uint32_t reg) { return words_of(f.registers[reg]); });
+    result.live_words = most_words(f, ranges, [&](std::uint32_t reg) { return register_words(f.registers[reg]); });
     result.live_words_32 = most_words(f, ranges, [&, parameters = parameter_registers(f)](std::uint32_t reg) {
         const ptx::suffix t = f.registers[reg].type;
         const bool wide = t == ptx::suffix::u64 || t == ptx::suffix::s64 || t == ptx::suffix::b64;
-        return parameters[reg] ? 0 : wide ? words_of(f.registers[reg]) / 2 : words_of(f.registers[reg]);
+        return parameters[reg] ? 0 : wide ? register_words(f.registers[reg]) / 2 : register_words(f.registers[reg]);
     });
     return result;
 }

@@ -32,11 +32,11 @@ struct sums : body {
     void sum(std::uint32_t to, std::uint32_t x, std::uint32_t y) {
         add(opcode::add, {register_operand(to), register_operand(x), register_operand(y)}, always, {suffix::f32});
     }
-    [[nodiscard]] schedule times(unsigned rounds = 1, bool defers = false) {
+    [[nodiscard]] schedule times(unsigned rounds = 1) {
         const ptx::function& f = function();
         const observe::latency_table tables[] = {table(4, 100), table(4, 500)};
         return schedule_of(f, 0, static_cast<std::uint32_t>(f.instructions.size()), tables, carried_registers_of(f),
-                           rounds, defers);
+                           rounds);
     }
 };
 
@@ -151,34 +151,6 @@ TEST(Costs, ResultsOfLoadsAreCarriedToTheNextPiece) {
     EXPECT_LE(first.needs[0].at[0], 1);
 }
 
-// In front of an if that loads: the addition and the store to shared memory are issued; a later piece waits for the load.
-TEST(Costs, WhatWaitsForALoadDoesNotHoldUpAnIfThatLoads) {
-    sums s;
-    s.load(s.a);
-    s.sum(s.c, s.a, s.b);
-    s.add(opcode::st, {address_operand(s.at), register_operand(s.c)}, body::always, {suffix::shared, suffix::f32});
-    EXPECT_EQ(s.times().cycles, (cycles{105, 505}));
-    EXPECT_TRUE(s.times().late.empty());
-    const schedule deferred = s.times(1, true);
-    EXPECT_EQ(deferred.cycles, (cycles{3, 3}));
-    ASSERT_EQ(deferred.leaves.size(), 1u);
-    EXPECT_EQ(deferred.late, std::vector{deferred.leaves[0].number});
-    s.load(s.b); // may have to see what a store to global memory stores, but not this one
-    EXPECT_EQ(s.times(1, true).cycles, (cycles{4, 4}));
-}
-
-TEST(Costs, LoadsWhoseAddressIsLoadedHoldUpAnIf) {
-    sums s;
-    s.add(opcode::ld, {register_operand(s.at), address_operand(s.at)}, body::always, {suffix::global, suffix::u64});
-    s.load(s.a);
-    EXPECT_EQ(s.times(1, true).cycles, (cycles{101, 501}));
-    sums stored;
-    stored.load(stored.a);
-    stored.add(opcode::st, {address_operand(stored.at), register_operand(stored.a)}, body::always,
-               {suffix::global, suffix::f32});
-    EXPECT_EQ(stored.times(1, true).cycles, (cycles{101, 501}));
-}
-
 TEST(Costs, AnUnrolledLoopHasItsLoadsTogether) {
     sums s;
     s.load(s.a);
@@ -192,8 +164,7 @@ TEST(Costs, AFenceTakesItsTime) {
     t[instruction_class::fence] = 50;
     t.past_l1 = 20;
     const auto cycles_of = [&](const ptx::function& f) {
-        return schedule_of(f, 0, static_cast<std::uint32_t>(f.instructions.size()), {&t, 1}, carried_registers_of(f), 1,
-                           false)
+        return schedule_of(f, 0, static_cast<std::uint32_t>(f.instructions.size()), {&t, 1}, carried_registers_of(f))
             .cycles;
     };
     sums s;

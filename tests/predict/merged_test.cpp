@@ -31,7 +31,7 @@ struct code {
     }
     [[nodiscard]] double cycles(const observe::latency_table& t) const {
         const surroundings around{{}, &merged};
-        return schedule_of(f, 0, flow.blocks[0].last - 1, {&t, 1}, carried_registers_of(f), 1, false, around).cycles[0];
+        return schedule_of(f, 0, flow.blocks[0].last - 1, {&t, 1}, carried_registers_of(f), 1, around).cycles[0];
     }
 
     ptx::module module;

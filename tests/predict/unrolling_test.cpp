@@ -14,10 +14,11 @@ namespace {
 // A loop of so many loads of each kind, and multiply-adds; `bound`: a register or a number.
 unsigned rounds_of(unsigned global_loads, unsigned shared_loads, unsigned products, const std::string& bound,
                    const std::string& inside = "",
-                   const std::string& count = "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, ") {
-    std::string text =
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
-        ".reg .pred %p<2>; .reg .f32 %f<7>; .reg .f64 %fd<3>; .reg .b32 %r<3>; .reg .b64 %rd<2>;\nLOOP:\n";
+                   const std::string& count = "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, ",
+                   const std::string& before = "") {
+    std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+                       ".reg .pred %p<2>; .reg .f32 %f<7>; .reg .f64 %fd<3>; .reg .b32 %r<3>; .reg .b64 %rd<2>;\n" +
+                       before + "LOOP:\n";
     for (unsigned k = 0; k < global_loads; ++k) {
         text += "ld.global.f32 %f1, [%rd1];\n";
     }
@@ -33,7 +34,7 @@ unsigned rounds_of(unsigned global_loads, unsigned shared_loads, unsigned produc
     const program::control_flow flow = program::make_control_flow(f);
     for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
         if (flow.blocks[b].last - flow.blocks[b].first >= products + 3) {
-            return unrolled_rounds(f, flow, b);
+            return unrolled_rounds(f, flow, b, b + 1);
         }
     }
     return 0;
@@ -54,6 +55,20 @@ TEST(Unrolling, LoopsOfAKnownNumberOfRoundsMayBeLarger) {
     EXPECT_EQ(rounds_of(2, 0, 64, "64"), 4u);
     EXPECT_EQ(rounds_of(0, 0, 80, "64"), 1u);
     EXPECT_EQ(rounds_of(2, 0, 80, "64"), 1u);
+}
+
+// From a constant to a constant: as many rounds as have 345 machine instructions, at most all.
+TEST(Unrolling, RoundsThatAreCountedFromAConstantAreAllThatFit) {
+    const auto rounds = [](const std::string& begin, const std::string& step, const std::string& bound) {
+        return rounds_of(1, 0, 30, bound, "", "add.s32 %r1, %r1, " + step + ";\nsetp.ne.s32 %p1, %r1, ",
+                         "mov.b32 %r1, " + begin + ";\n");
+    };
+    EXPECT_EQ(rounds("0", "1", "1000"), 345u / 34);
+    EXPECT_EQ(rounds("-4000", "4", "0"), 345u / 34);
+    EXPECT_EQ(rounds("10", "-2", "-2"), 6u);
+    EXPECT_EQ(rounds("0", "4", "7"), 2u);
+    EXPECT_EQ(rounds("%r2", "1", "1000"), 4u);
+    EXPECT_EQ(rounds("0", "1", "%r2"), 4u);
 }
 
 TEST(Unrolling, LoopsMayCountInFloats) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "softgpu/observe/instruction_mix.hpp"
+#include "softgpu/program/register_pressure.hpp"
 #include "softgpu/ptx/ast.hpp"
 
 namespace softgpu::machine {
@@ -18,6 +19,8 @@ using register_set = std::unordered_set<std::uint32_t>;
 struct surroundings {
     register_set reciprocals;                  // of these divisors the code before has the reciprocal
     const std::vector<bool>* merged = nullptr; // merged_into_later()
+    const program::register_pressure* pressure = nullptr; // nullptr: registers for all that is computed early
+    const std::vector<std::uint32_t>* predicates = nullptr; // given_predicates()
 };
 
 struct machine_cost {

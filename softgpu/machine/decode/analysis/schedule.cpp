@@ -6,10 +6,10 @@
 #include <queue>
 #include <set>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/machine/decode/analysis/live_values.hpp"
 #include "softgpu/machine/decode/analysis/memory_order.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
@@ -38,19 +38,8 @@ bool is_slow(instruction_class c) {
     }
 }
 
-bool is_arithmetic(instruction_class what) {
-    switch (what) {
-    case instruction_class::integer:
-    case instruction_class::multiply:
-    case instruction_class::shift:
-    case instruction_class::logic:
-    case instruction_class::fp32:
-    case instruction_class::fp64:
-    case instruction_class::half:
-    case instruction_class::convert: return true;
-    default: return false;
-    }
-}
+// Cycles after a load from global memory in which ptxas 13.0 puts other instructions before the first use, for sm_90 and sm_120.
+constexpr double assumed_load = 300;
 
 struct edge {
     std::uint32_t to = 0;
@@ -71,19 +60,25 @@ struct node {
 class graph {
 public:
     graph(const ptx::function& f, std::uint32_t first, std::uint32_t last, unsigned rounds, const surroundings& around)
-        : f_(f), before_(f, around) {
+        : f_(f), before_(f, around), predicates_(around.predicates), alive_(around.pressure) {
         nodes_.reserve(std::size_t{last - first} * rounds);
         for (unsigned round = 0; round < rounds; ++round) {
             for (std::uint32_t n = first; n < last; ++n) {
-                // Of the branches of an unrolled loop one stays.
-                if (round + 1 == rounds || cost_of(f.instructions[n]).what != instruction_class::control) {
+                // Of the branches of an unrolled loop one stays, and none within the code.
+                if (cost_of(f.instructions[n]).what != instruction_class::control ||
+                    (round + 1 == rounds && !is_inner_branch(n, last))) {
                     add(n);
                 }
             }
         }
+        alive_.begin(first, last);
     }
 
     [[nodiscard]] std::vector<node>& nodes() { return nodes_; }
+    // ptxas gives the instruction a predicate for that of a branch.
+    [[nodiscard]] bool is_conditional(std::uint32_t instruction) const {
+        return predicates_ != nullptr && (*predicates_)[instruction] != no_register;
+    }
 
     // Latest-needed first: the order that ptxas gives straight code. Loads come early, as far as their addresses are there.
     [[nodiscard]] std::vector<std::uint32_t> order(const latency_table& latency) {
@@ -99,7 +94,8 @@ public:
         const auto less = [](const place& a, const place& b) {
             return a.first != b.first ? a.first < b.first : a.second > b.second;
         };
-        std::priority_queue<place, std::vector<place>, decltype(less)> ready(less); // by the way to the end
+        const auto first = [&](const place& a, const place& b) { return less(b, a); };
+        std::set<place, decltype(first)> ready(first); // by the way to the end
         std::vector<double> when(nodes_.size());
         std::vector<std::uint32_t> left(nodes_.size());
         for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
@@ -118,8 +114,14 @@ public:
             for (; !waiting.empty() && waiting.top().first <= now; waiting.pop()) {
                 ready.emplace(nodes_[waiting.top().second].to_end, waiting.top().second);
             }
-            const std::uint32_t n = ready.top().second;
-            ready.pop();
+            const auto chosen = choose(ready, !waiting.empty());
+            if (chosen == ready.end()) {
+                now = waiting.top().first;
+                continue;
+            }
+            const std::uint32_t n = chosen->second;
+            ready.erase(chosen);
+            alive_.issue(n);
             all.push_back(n);
             for (const edge& e : nodes_[n].after) {
                 when[e.to] = std::max(when[e.to], now + way_of(nodes_[n], e, latency));
@@ -145,54 +147,43 @@ public:
         return n.cost.slots == 0 ? 0 : n.cost.slots - 1 + one + n.cost.turns * latency.turn;
     }
 
-    // Of each instruction, whether it waits for a load of the piece or for a carried register, and no load, branch or atomic waits
-    // for it. Stores past shared memory do not wait: a load behind them may have to see what they store.
-    [[nodiscard]] std::vector<bool> deferred(const carried_registers& carried) const {
-        std::vector<bool> waits(nodes_.size());
-        std::vector<bool> holds_up(nodes_.size());
-        std::unordered_set<std::uint32_t> written;
-        for (std::size_t n = 0; n < nodes_.size(); ++n) {
-            program::visit_registers(f_.instructions[nodes_[n].instruction], [&](std::uint32_t reg, program::use how) {
-                waits[n] = waits[n] || (how == program::use::read && carried.contains(reg) && !written.contains(reg));
-            });
-            program::visit_registers(f_.instructions[nodes_[n].instruction], [&](std::uint32_t reg, program::use how) {
-                if (how == program::use::written) {
-                    written.insert(reg);
-                }
-            });
-            for (const edge& e : nodes_[n].after) {
-                waits[e.to] =
-                    waits[e.to] || (e.waits && (waits[n] || nodes_[n].cost.what == instruction_class::global_load));
-            }
-        }
-        for (std::size_t n = nodes_.size(); n-- > 0;) {
-            holds_up[n] = holds_up[n] || !(is_arithmetic(nodes_[n].cost.what) ||
-                                           nodes_[n].cost.what == instruction_class::shared_store);
-            for (const edge& e : nodes_[n].after) {
-                const bool is_order = !e.waits && nodes_[e.to].cost.what == instruction_class::control;
-                holds_up[n] = holds_up[n] || (holds_up[e.to] && !is_order);
-            }
-            waits[n] = waits[n] && !holds_up[n];
-        }
-        return waits;
-    }
-
 private:
+    // The first for which there are registers, else the one that takes the fewest; end(): others may come.
+    template <class Ready>
+    [[nodiscard]] typename Ready::iterator choose(const Ready& ready, bool may_wait) const {
+        const auto fits = [&](const auto& place) { return alive_.fits(place.second); };
+        const auto found = std::find_if(ready.begin(), ready.end(), fits);
+        if (found != ready.end() || may_wait) {
+            return found;
+        }
+        const auto takes_less = [&](const auto& a, const auto& b) {
+            return alive_.more(a.second) < alive_.more(b.second);
+        };
+        return std::min_element(ready.begin(), ready.end(), takes_less);
+    }
+    [[nodiscard]] bool is_inner_branch(std::uint32_t n, std::uint32_t last) const {
+        return f_.instructions[n].op == ptx::opcode::bra && n + 1 < last;
+    }
     void add(std::uint32_t n) {
         const ptx::instruction& i = f_.instructions[n];
         if (begins_with_fence(i)) {
             nodes_.push_back({of_fence({.what = instruction_class::fence}), n, true, {}, 0, 0});
+            alive_.add_none();
             fix(static_cast<std::uint32_t>(nodes_.size()) - 1);
         }
         const auto self = static_cast<std::uint32_t>(nodes_.size());
         const machine_cost cost = of_fence(before_.cost(n));
         nodes_.push_back({cost, n, is_fixed(cost.what) || may_call(i), {}, 0, 0});
+        alive_.add(i);
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             const auto by = how == program::use::read ? writer_.find(reg) : writer_.end();
             if (by != writer_.end()) {
                 wait(by->second, self, true, i.predicate && i.predicate->reg == reg);
             }
         });
+        if (const auto by = is_conditional(n) ? writer_.find((*predicates_)[n]) : writer_.end(); by != writer_.end()) {
+            wait(by->second, self, true, true);
+        }
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             if (how == program::use::written) {
                 writer_[reg] = self;
@@ -228,6 +219,8 @@ private:
     const ptx::function& f_;
     std::vector<node> nodes_;
     earlier_writers before_;
+    const std::vector<std::uint32_t>* predicates_; // given_predicates()
+    live_values alive_;
     std::unordered_map<std::uint32_t, std::uint32_t> writer_; // by register
     memory_order memory_;
     std::uint32_t last_fixed_ = 0;
@@ -277,52 +270,50 @@ carried_registers carried_registers_of(const ptx::function& f) {
     return all;
 }
 
-bool leads_over_loads(const ptx::function& f, const program::control_flow& flow, std::uint32_t block) {
-    constexpr std::uint64_t most_slots = 26; // as many as were tried with ptxas 13.0 for sm_90
-    const std::uint32_t body = block + 1;
-    const std::uint32_t behind = block + 2;
-    if (behind >= flow.blocks.size() || flow.blocks[block].first == flow.blocks[block].last) {
-        return false;
-    }
-    const ptx::instruction& branch = f.instructions[flow.blocks[block].last - 1];
-    const auto is_only = [](const std::vector<std::uint32_t>& all, std::uint32_t one) {
-        return all.size() == 1 && all.front() == one;
-    };
-    if (branch.op != ptx::opcode::bra || !branch.predicate ||
-        program::block_of_label(f, flow, branch.operands.at(0).name) != behind ||
-        !is_only(flow.blocks[body].predecessors, block) || !is_only(flow.blocks[body].successors, behind)) {
-        return false;
-    }
-    std::uint64_t slots = 0;
-    bool loads = false;
-    for (std::uint32_t n = flow.blocks[body].first; n < flow.blocks[body].last; ++n) {
-        const machine_cost cost = cost_of(f.instructions[n]);
-        const bool is_load = cost.what == instruction_class::global_load;
-        slots += cost.slots;
-        loads = loads || is_load;
-        if (slots > most_slots || !(is_load || is_arithmetic(cost.what)) || f.instructions[n].predicate ||
-            may_call(f.instructions[n])) {
-            return false;
+namespace {
+
+struct timeline {
+    double end = 0;
+    std::vector<double> begins, there; // of each node
+};
+
+// Of the nodes in the order of issue. `skips`: predicates stop all bodies of ifs: their instructions are issued and that is all.
+timeline times_of(graph& g, const std::vector<std::uint32_t>& order, const latency_table& table, bool skips) {
+    const std::vector<node>& nodes = g.nodes();
+    timeline t{0, std::vector<double>(nodes.size()), std::vector<double>(nodes.size())};
+    units busy(table);
+    for (const std::uint32_t n : order) {
+        const node& a = nodes[n];
+        const bool is_off = skips && g.is_conditional(a.instruction);
+        const double start = is_off ? t.end : busy.take(a.cost, std::max(t.end, t.begins[n]));
+        t.there[n] = is_off ? start : start + graph::latency_of(a, table);
+        t.end = a.cost.slots == 0 ? t.end : start + a.cost.slots;
+        if (a.fixed) {
+            t.end = std::max(t.end, t.there[n]);
         }
+        for (const edge& e : a.after) {
+            t.begins[e.to] = std::max(t.begins[e.to], e.waits ? t.there[n] + (e.guards ? table.guard : 0) : start);
+        }
+        t.begins[n] = start; // before it, when its operands are there
     }
-    return loads;
+    return t;
 }
+
+} // namespace
 
 schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
                      std::span<const latency_table> tables, const carried_registers& carried, unsigned rounds,
-                     bool defers, const surroundings& around) {
+                     const surroundings& around) {
     schedule out;
-    out.cycles.assign(tables.size(), 0);
     if (tables.empty()) {
         return out;
     }
     graph g(f, first, last, rounds, around);
-    const std::vector<std::uint32_t> order = g.order(tables.front());
-    const std::vector<bool> deferred = defers ? g.deferred(carried) : std::vector<bool>(g.nodes().size());
+    latency_table assumed = tables.front();
+    assumed[instruction_class::global_load] = std::max(assumed[instruction_class::global_load], assumed_load);
+    const std::vector<std::uint32_t> order = g.order(assumed);
     std::unordered_map<std::uint32_t, std::size_t> needed; // by register: place in out.needs
-    std::unordered_map<std::uint32_t, std::size_t> left;
-    std::set<std::uint32_t> late;
-    std::vector<double> there(g.nodes().size());
+    std::unordered_map<std::uint32_t, std::size_t> left, left_by_bodies;
     out.starts.resize((last - first) * tables.size());
     const auto time_of = [&](std::vector<carried_time>& list, std::unordered_map<std::uint32_t, std::size_t>& places,
                              std::uint32_t reg) -> carried_time& {
@@ -333,38 +324,22 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
         return list[at->second];
     };
     for (std::size_t t = 0; t < tables.size(); ++t) {
-        std::vector<double> operands(g.nodes().size());
-        double issue = 0;
-        units busy(tables[t]);
-        for (const std::uint32_t n : order) {
-            const node& a = g.nodes()[n];
-            const double start = busy.take(a.cost, deferred[n] ? issue : std::max(issue, operands[n]));
-            there[n] = start + graph::latency_of(a, tables[t]);
-            issue = a.cost.slots == 0 ? issue : start + a.cost.slots;
-            if (a.fixed) {
-                issue = std::max(issue, there[n]);
-            }
-            for (const edge& e : a.after) {
-                operands[e.to] =
-                    std::max(operands[e.to], e.waits ? there[n] + (e.guards ? tables[t].guard : 0) : start);
-            }
-            operands[n] = start; // from now on when it went
-        }
-        out.cycles[t] = issue / rounds;
+        const timeline all = times_of(g, order, tables[t], false);
+        const timeline without = times_of(g, order, tables[t], true);
+        out.cycles.push_back(without.end / rounds);
+        out.cycles_of_bodies.push_back((all.end - without.end) / rounds);
         // Of an unrolled loop the first round; of a release the fence.
         for (std::size_t n = g.nodes().size(); n-- > 0;) {
-            out.starts[(g.nodes()[n].instruction - first) * tables.size() + t] = (operands[n] - issue) / rounds;
+            out.starts[(g.nodes()[n].instruction - first) * tables.size() + t] = (all.begins[n] - all.end) / rounds;
         }
         // What comes from before, and what goes on: in the order of the code.
         std::unordered_map<std::uint32_t, std::uint32_t> writer;
         for (std::uint32_t n = 0; n < g.nodes().size(); ++n) {
             const ptx::instruction& i = f.instructions[g.nodes()[n].instruction];
             program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
-                if (how == program::use::read && deferred[n] && carried.contains(reg)) {
-                    late.insert(carried.at(reg));
-                } else if (how == program::use::read && carried.contains(reg) && !writer.contains(reg)) {
+                if (how == program::use::read && carried.contains(reg) && !writer.contains(reg)) {
                     double& at = time_of(out.needs, needed, reg).at[t];
-                    at = at < 0 ? operands[n] / rounds : std::min(at, operands[n] / rounds);
+                    at = at < 0 ? all.begins[n] / rounds : std::min(at, all.begins[n] / rounds);
                 }
             });
             program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
@@ -374,12 +349,16 @@ schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t 
             });
         }
         for (const auto& [reg, n] : writer) {
-            if (carried.contains(reg) && !deferred[n]) {
-                time_of(out.leaves, left, reg).at[t] = there[n] / rounds;
+            if (!carried.contains(reg)) {
+                continue;
+            }
+            if (g.is_conditional(g.nodes()[n].instruction)) {
+                time_of(out.left_by_bodies, left_by_bodies, reg).at[t] = (all.there[n] - all.end) / rounds;
+            } else {
+                time_of(out.leaves, left, reg).at[t] = without.there[n] / rounds;
             }
         }
     }
-    out.late.assign(late.begin(), late.end());
     return out;
 }
 

@@ -26,24 +26,21 @@ struct carried_time {
     std::vector<double> at;
 };
 
+// Of code with ifs whose bodies have predicates, as if none of them were entered; and what is more if all are.
 struct schedule {
     std::vector<double> cycles; // for each table: until the next piece begins. Results may be on their way
+    std::vector<double> cycles_of_bodies;
     std::vector<carried_time> needs;
     std::vector<carried_time> leaves;
-    std::vector<double>
-        starts; // of each instruction, table by table: cycles from the next piece's begin, so less than 0
-    std::vector<std::uint32_t> late; // numbers of carried registers that deferred instructions wait for
+    std::vector<carried_time> left_by_bodies; // from the end on
+    // Of each instruction, table by table: cycles from the next piece's begin, so less than 0.
+    std::vector<double> starts;
 };
 
-// Whether the block ends with a branch over the next one, which loads global memory and computes. ptxas gives such instructions
-// predicates in the place of the branch, and loads before it uses what it has loaded.
-[[nodiscard]] bool leads_over_loads(const ptx::function& f, const program::control_flow& flow, std::uint32_t block);
-
 // Of f.instructions[first, last). `rounds`: the piece is the body of a loop that ptxas unrolls so many times; the result is of
-// one round. `defers`: instructions that wait for loads, and that no load or branch of the piece waits for, do not hold it up; a
-// later piece waits for schedule::late. Empty `tables`: nothing.
+// one round. Empty `tables`: nothing.
 [[nodiscard]] schedule schedule_of(const ptx::function& f, std::uint32_t first, std::uint32_t last,
                                    std::span<const observe::latency_table> tables, const carried_registers& carried,
-                                   unsigned rounds = 1, bool defers = false, const surroundings& around = {});
+                                   unsigned rounds = 1, const surroundings& around = {});
 
 } // namespace softgpu::machine

@@ -137,7 +137,7 @@ private:
             }
             decode_guarded(b, n);
             if (trace_) {
-                trace_->after(n, block.last);
+                trace_->after(n);
             }
         }
     }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
@@ -41,16 +41,24 @@ bool adds_floats(const ptx::instruction& atomic) {
 
 void trace_emitter::begin_block(std::uint32_t b) {
     const program::basic_block& block = flow_.blocks[b];
-    block_ = b;
     in_waiting_loop_ = waits_[b];
     around_.reciprocals = reciprocals_before(f_, flow_, b);
     code_.block_mixes.push_back(in_waiting_loop_ ? observe::instruction_mix{}
                                                  : mix_of(f_, block.first, block.last, around_));
-    rounds_ = unrolled_rounds(f_, flow_, b);
+    const bool is_within = b < straight_end_;
+    if (!is_within) {
+        straight_end_ = in_waiting_loop_ ? b + 1 : straight_end(f_, flow_, b);
+        bodies_ = (straight_end_ - b) / 2;
+        rounds_ = unrolled_rounds(f_, flow_, b, straight_end_);
+    }
     if (loads_through_l1(block)) {
         code_.emit(points_.before_loads, block.first < block.last ? block.first : no_instruction);
     }
-    begin_piece(block.first, block.last);
+    if (!is_within) {
+        begin_piece(block.first, flow_.blocks[straight_end_ - 1].last);
+    } else if (block.first < block.last && predicates_[block.first] != no_register) {
+        begin_body(block);
+    }
 }
 
 void trace_emitter::before(std::uint32_t n) {
@@ -59,7 +67,7 @@ void trace_emitter::before(std::uint32_t n) {
     }
 }
 
-void trace_emitter::after(std::uint32_t n, std::uint32_t end) {
+void trace_emitter::after(std::uint32_t n) {
     if (notes_word_) {
         const ptx::instruction& i = f_.instructions[n];
         code_.emit(in_waiting_loop_ ? points_.after_poll : points_.after_release, n).more =
@@ -70,7 +78,7 @@ void trace_emitter::after(std::uint32_t n, std::uint32_t end) {
         code_.emit(points_.after_acquire, n);
     }
     if (is_barrier_of_all(n)) {
-        begin_piece(n, end);
+        begin_piece(n, flow_.blocks[straight_end_ - 1].last);
     }
 }
 
@@ -78,7 +86,7 @@ instruction& trace_emitter::emit_before(handler run, const instruction& decoded,
     instruction& t = code_.emit(run, decoded.source);
     t.e = static_cast<place>(code_.piece_cycles.size());
     const std::size_t tables = points_.tables.size();
-    const double* const start = starts_.data() + (decoded.source - piece_first_) * tables;
+    const double* const start = times_.starts.data() + (decoded.source - piece_first_) * tables;
     code_.piece_cycles.insert(code_.piece_cycles.end(), start, start + tables);
     t.a = decoded.a;
     t.width[1] = decoded.width[1];
@@ -307,48 +315,59 @@ bool trace_emitter::is_barrier_of_all(std::uint32_t n) const {
     return cost_of(i).what == instruction_class::barrier && !i.predicate;
 }
 
-// The piece begins when all is there that deferred instructions wait for.
-void trace_emitter::wait_for_late(schedule& times) {
-    for (const std::uint32_t number : std::exchange(late_, {})) {
-        const auto at = std::find_if(times.needs.begin(), times.needs.end(),
-                                     [&](const carried_time& c) { return c.number == number; });
-        carried_time& need = at != times.needs.end() ? *at : times.needs.emplace_back(carried_time{number, {}});
-        need.at.assign(points_.tables.size(), 0);
-    }
-}
-
 void trace_emitter::begin_piece(std::uint32_t first, std::uint32_t end) {
     const bool behind_barrier = cost_of(f_.instructions[first]).what == instruction_class::barrier;
     std::uint32_t last = first + (behind_barrier ? 1 : 0);
     while (last < end && cost_of(f_.instructions[last]).what != instruction_class::barrier) {
         ++last;
     }
-    const bool defers =
-        last == end && !in_waiting_loop_ &&
-        (leads_over_loads(f_, flow_, block_) || (block_ > 0 && leads_over_loads(f_, flow_, block_ - 1)));
-    schedule times = schedule_of(f_, first, last, points_.tables, carried_, rounds_, defers, around_);
-    if (defers) {
-        late_.insert(times.late.begin(), times.late.end());
-    } else {
-        wait_for_late(times);
-    }
     piece_first_ = first;
-    starts_ = std::move(times.starts);
-    instruction& begin = code_.emit(points_.begin_piece, first < end ? first : no_instruction);
+    times_ = schedule_of(f_, first, last, points_.tables, carried_, rounds_, around_);
+    emit_piece(first < end ? first : no_instruction, behind_barrier, times_.cycles, times_.needs, times_.leaves);
+}
+
+// Each body takes an equal part of what all take. What it leaves is there behind the piece's end.
+void trace_emitter::begin_body(const program::basic_block& block) {
+    std::vector<double> cycles = times_.cycles_of_bodies;
+    for (double& c : cycles) {
+        c /= bodies_;
+    }
+    std::vector<carried_time> leaves;
+    for (const carried_time& c : times_.left_by_bodies) {
+        bool is_own = false;
+        for (std::uint32_t n = block.first; n < block.last; ++n) {
+            program::visit_registers(f_.instructions[n], [&](std::uint32_t reg, program::use how) {
+                is_own =
+                    is_own || (how == program::use::written && carried_.contains(reg) && carried_.at(reg) == c.number);
+            });
+        }
+        if (is_own) {
+            leaves.push_back(c);
+            for (std::size_t t = 0; t < cycles.size(); ++t) {
+                leaves.back().at[t] = std::max(leaves.back().at[t], 0.0) + cycles[t];
+            }
+        }
+    }
+    emit_piece(block.first, false, cycles, {}, leaves);
+}
+
+void trace_emitter::emit_piece(std::uint32_t at, bool behind_barrier, const std::vector<double>& cycles,
+                               const std::vector<carried_time>& needs, const std::vector<carried_time>& leaves) {
+    instruction& begin = code_.emit(points_.begin_piece, at);
     begin.more = static_cast<std::uint32_t>(code_.pieces.size());
     begin.immediate = behind_barrier ? 1 : 0;
-    const auto append = [&](const std::vector<double>& cycles) {
-        code_.piece_cycles.insert(code_.piece_cycles.end(), cycles.begin(), cycles.end());
+    const auto append = [&](const std::vector<double>& all) {
+        code_.piece_cycles.insert(code_.piece_cycles.end(), all.begin(), all.end());
     };
     traced_piece& piece = code_.pieces.emplace_back();
     piece.cycles = static_cast<std::uint32_t>(code_.piece_cycles.size());
     piece.carried = static_cast<std::uint32_t>(code_.piece_carried.size());
-    piece.needs = static_cast<std::uint16_t>(times.needs.size());
-    piece.leaves = static_cast<std::uint16_t>(times.leaves.size());
+    piece.needs = static_cast<std::uint16_t>(needs.size());
+    piece.leaves = static_cast<std::uint16_t>(leaves.size());
     piece.waits = in_waiting_loop_;
     code_.latency_tables = points_.tables.size();
-    append(times.cycles);
-    for (const std::vector<carried_time>* const list : {&times.needs, &times.leaves}) {
+    append(cycles);
+    for (const std::vector<carried_time>* const list : {&needs, &leaves}) {
         for (const carried_time& c : *list) {
             code_.piece_carried.push_back(c.number);
             append(c.at);

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "softgpu/machine/code/form.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/decode/analysis/left_out.hpp"
 #include "softgpu/machine/decode/analysis/merged.hpp"
+#include "softgpu/machine/decode/analysis/predicated.hpp"
 #include "softgpu/machine/decode/analysis/schedule.hpp"
 #include "softgpu/machine/decode/analysis/unrolling.hpp"
 #include "softgpu/machine/decode/trace_points.hpp"
@@ -28,8 +28,12 @@ public:
           code_(code),
           points_(points),
           carried_(carried_registers_of(f_)),
-          merged_(merged_into_later(f_, flow)) {
+          merged_(merged_into_later(f_, flow)),
+          pressure_(f_, flow),
+          predicates_(given_predicates(f_, flow)) {
         around_.merged = &merged_;
+        around_.pressure = &pressure_;
+        around_.predicates = &predicates_;
         code_.carried_registers = static_cast<std::uint32_t>(carried_.size());
         for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
             waits_.push_back(only_waits(b));
@@ -45,9 +49,9 @@ public:
 
     // At the beginning of a block, in front of its instructions.
     void begin_block(std::uint32_t b);
-    // In front of an instruction and behind it; `end`: the end of its block.
+    // In front of an instruction and behind it.
     void before(std::uint32_t n);
-    void after(std::uint32_t n, std::uint32_t end);
+    void after(std::uint32_t n);
     // In front of an instruction whose operands are decoded, where it accesses global memory.
     void before_access(const ptx::instruction& i, const form& fm, const instruction& decoded);
 
@@ -70,9 +74,12 @@ private:
     [[nodiscard]] static std::uint32_t place_of(const ptx::instruction& i);
     // A store or an atomic by which the warp may let another one go on.
     [[nodiscard]] bool releases(const ptx::instruction& i) const;
-    void wait_for_late(schedule& times);
     // Straight code from `first` to the next barrier, which is the first instruction of the next piece.
     void begin_piece(std::uint32_t first, std::uint32_t end);
+    // The body of an if within the present piece.
+    void begin_body(const program::basic_block& block);
+    void emit_piece(std::uint32_t at, bool behind_barrier, const std::vector<double>& cycles,
+                    const std::vector<carried_time>& needs, const std::vector<carried_time>& leaves);
 
     const std::optional<ptx::function> changed_;
     const ptx::function& f_; // without accesses that ptxas leaves out
@@ -81,6 +88,8 @@ private:
     const trace_points& points_;
     carried_registers carried_;
     const std::vector<bool> merged_;
+    const program::register_pressure pressure_;
+    const std::vector<std::uint32_t> predicates_;
     mutable std::optional<std::vector<bool>> varies_; // varying_registers()
     std::vector<bool> waits_;                         // of each block: only_waits()
     bool in_waiting_loop_ = false;                    // the present block
@@ -89,10 +98,10 @@ private:
     bool notes_word_ = false; // before_access() has put before_poll or before_release in front of the instruction
     unsigned rounds_ = 1;     // as often it is unrolled
     surroundings around_;
-    std::uint32_t block_ = 0;       // the present one
-    std::set<std::uint32_t> late_;  // carried registers that deferred instructions wait for
-    std::uint32_t piece_first_ = 0; // the present piece's first instruction
-    std::vector<double> starts_;    // schedule::starts of the present piece
+    std::uint32_t straight_end_ = 0; // behind the last block of the present piece
+    std::uint32_t piece_first_ = 0;  // the present piece's first instruction
+    schedule times_;                 // of the present piece
+    std::uint32_t bodies_ = 0;       // of ifs in it
 };
 
 } // namespace softgpu::machine
