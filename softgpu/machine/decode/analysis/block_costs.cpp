@@ -333,6 +333,14 @@ bool earlier_writers::completes_product(const ptx::instruction& i) const {
     return product;
 }
 
+bool earlier_writers::points_to_shared(const ptx::instruction& i) const {
+    const auto is_known = [&](const ptx::operand& o) {
+        return o.kind == ptx::operand_kind::address && o.has_register && (*shared_pointers_)[o.reg];
+    };
+    return shared_pointers_ != nullptr && i.space() == suffix::none &&
+           std::any_of(i.operands.begin(), i.operands.end(), is_known);
+}
+
 void earlier_writers::wrote(std::uint32_t n) {
     const ptx::instruction& i = f_.instructions[n];
     if (const std::uint32_t divisor = divisor_of(i); divisor != no_register) {
@@ -352,6 +360,11 @@ machine_cost earlier_writers::cost(std::uint32_t n) const {
         return cost_of_division(i, true);
     }
     machine_cost c = cost_of(i);
+    if (c.what == instruction_class::global_load && points_to_shared(i)) {
+        c.what = instruction_class::shared_load;
+    } else if (c.what == instruction_class::global_store && points_to_shared(i)) {
+        c.what = instruction_class::shared_store;
+    }
     c.slots = completes_product(i) || (merged_ != nullptr && (*merged_)[n]) ? 0 : c.slots;
     return c;
 }

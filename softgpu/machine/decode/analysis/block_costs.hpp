@@ -17,10 +17,11 @@ using register_set = std::unordered_set<std::uint32_t>;
 
 // What the costs of a block's instructions depend on outside of it.
 struct surroundings {
-    register_set reciprocals;                  // of these divisors the code before has the reciprocal
-    const std::vector<bool>* merged = nullptr; // merged_into_later()
-    const program::register_pressure* pressure = nullptr; // nullptr: registers for all that is computed early
+    register_set reciprocals;                               // of these divisors the code before has the reciprocal
+    const std::vector<bool>* merged = nullptr;              // merged_into_later()
+    const program::register_pressure* pressure = nullptr;   // nullptr: registers for all that is computed early
     const std::vector<std::uint32_t>* predicates = nullptr; // given_predicates()
+    const std::vector<bool>* shared_pointers = nullptr;     // shared_pointers()
 };
 
 struct machine_cost {
@@ -62,18 +63,21 @@ inline constexpr std::uint32_t no_register = ~0u;
 class earlier_writers {
 public:
     explicit earlier_writers(const ptx::function& f, const surroundings& around = {})
-        : f_(f), merged_(around.merged), reciprocals_(around.reciprocals) {}
+        : f_(f), merged_(around.merged), shared_pointers_(around.shared_pointers), reciprocals_(around.reciprocals) {}
 
     void wrote(std::uint32_t n);
     // Of instruction n behind those: cost_of(), and nothing for the addition of 64 bits to the product of a mul.wide, which is
-    // part of it (IMAD.WIDE), nor for what is part of a later instruction. A division by what one before it divides by takes its reciprocal.
+    // part of it (IMAD.WIDE), nor for what is part of a later instruction. Generic accesses may
+    // be known to be of shared memory. A division by what one before it divides by takes its reciprocal.
     [[nodiscard]] machine_cost cost(std::uint32_t n) const;
 
 private:
     [[nodiscard]] bool completes_product(const ptx::instruction& i) const;
+    [[nodiscard]] bool points_to_shared(const ptx::instruction& i) const;
 
     const ptx::function& f_;
     const std::vector<bool>* merged_;
+    const std::vector<bool>* shared_pointers_;
     std::unordered_map<std::uint32_t, std::uint32_t> last_;
     register_set reciprocals_; // registers that were divided by and have not changed since
 };

@@ -12,6 +12,7 @@
 #include "softgpu/machine/decode/analysis/merged.hpp"
 #include "softgpu/machine/decode/analysis/predicated.hpp"
 #include "softgpu/machine/decode/analysis/schedule.hpp"
+#include "softgpu/machine/decode/analysis/shared_pointers.hpp"
 #include "softgpu/machine/decode/analysis/unrolling.hpp"
 #include "softgpu/machine/decode/trace_points.hpp"
 #include "softgpu/program/program.hpp"
@@ -30,10 +31,12 @@ public:
           carried_(carried_registers_of(f_)),
           merged_(merged_into_later(f_, flow)),
           pressure_(f_, flow),
-          predicates_(given_predicates(f_, flow)) {
+          predicates_(given_predicates(f_, flow)),
+          shared_pointers_(shared_pointers(f_)) {
         around_.merged = &merged_;
         around_.pressure = &pressure_;
         around_.predicates = &predicates_;
+        around_.shared_pointers = &shared_pointers_;
         code_.carried_registers = static_cast<std::uint32_t>(carried_.size());
         for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
             waits_.push_back(only_waits(b));
@@ -90,6 +93,7 @@ private:
     const std::vector<bool> merged_;
     const program::register_pressure pressure_;
     const std::vector<std::uint32_t> predicates_;
+    const std::vector<bool> shared_pointers_;
     mutable std::optional<std::vector<bool>> varies_; // varying_registers()
     std::vector<bool> waits_;                         // of each block: only_waits()
     bool in_waiting_loop_ = false;                    // the present block
