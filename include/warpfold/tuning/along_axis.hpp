@@ -59,7 +59,7 @@ struct along_axis_policy {
     std::uint64_t short_rows_max_bytes = std::uint64_t{1} << 20;
     std::uint64_t middle_rows_max_bytes = std::uint64_t{32} << 20;
 
-    // Defaults of an architecture: measured on an H200 (docs/decisions/0089-few-results.md), derived for others.
+    // Defaults of an architecture: measured on an H200 (decision 89), derived for others.
     static constexpr along_axis_policy of(unsigned compute_capability) {
         along_axis_policy policy;
         const unsigned fit = threads_of_multiprocessor(compute_capability) / Kernels.block_threads;

@@ -76,7 +76,7 @@ struct histogram_policy {
 
     // Samples are sorted by partitions of the bins where more blocks than these together hold packed counters of all bins,
     // there are so many samples, and the workspace, if there is one, has the memory: 2 bytes for each sample of a chunk.
-    // Fewer blocks or samples are faster otherwise (H100, docs/decisions/0070-partitioned-histograms.md).
+    // Fewer blocks or samples are faster otherwise (H100, decision 70).
     unsigned partition_min_packed_blocks = 2;
     unsigned partition_min_samples = 1u << 21;
     unsigned partition_max_bins = 65536; // of a partition; no more than a block has 32-bit counters for

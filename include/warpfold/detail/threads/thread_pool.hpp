@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threads of the library that stay ready between calls on the host. They start with the first call that needs them and
-// last as long as the process. docs/decisions/0024-threads-kept-ready.md has the figures.
+// last as long as the process. Decision 24 has the figures.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Reductions by key and run-length encodings of long arrays on a GPU: one launch, in which each warp goes twice through a range
 // of consecutive elements. First it counts the runs that begin there, and blocks exchange their counts. Then it writes the
 // results of its range, and waits for no other warp. Tiles that wait for each other's prefixes, one after the other, take
-// longer than to read the keys again (docs/decisions/0060-keyed-ranges.md). As far as shared memory lasts, a warp notes where
+// longer than to read the keys again (decision 60). As far as shared memory lasts, a warp notes where
 // runs begin, and does not read these keys again.
 //
 // A lane has consecutive elements, so that a warp scans once a tile. Where a run begins, the result of the run before it is

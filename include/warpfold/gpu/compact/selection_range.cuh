@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Selections in ranges: each warp reads a range of consecutive elements, and keeps what it selects in shared memory. Then blocks
 // exchange their counts once, and each warp writes what it has kept. No block waits for another one in between, so memory is
-// never idle. What does not fit into shared memory is read again (docs/decisions/0099-selections-kept.md).
+// never idle. What does not fit into shared memory is read again (decision 99).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Blocks that begin in turn. Where all blocks that fit begin at once and wait for each other's totals, all of them read,
 // then all wait, then all write, and memory idles between. Where each one begins as much after the one before as memory
-// takes for a tile, tiles arrive in order, and the first are written while the last are read (docs/decisions/0097).
+// takes for a tile, tiles arrive in order, and the first are written while the last are read (decision 97).
 #pragma once
 
 #include <cstdint>

@@ -226,7 +226,7 @@ inline std::size_t all_shared_bytes(const kernel_properties& facts, std::size_t 
 }
 
 // The grid of a launch whose ring has so many slots. Blocks begin half of a tile's time apart: each one fetches several tiles
-// (docs/decisions/0097).
+// (decision 97).
 template <class Plan>
 persistent_grid grid_of(const kernel_properties& facts, void* workspace, unsigned slots, bool ordered) {
     return {workspace, slots, facts.has_fallback_shared, ordered, cycles_of_memory(Plan::stage_bytes) / 2};

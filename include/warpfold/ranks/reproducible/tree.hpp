@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The order of reproducible folds: a binary tree over the indices of the whole array. A node of level l holds the elements
 // [k 2^l, (k + 1) 2^l), and its value is op(left half, right half). The prefix of index i is the fold, from the left, of
-// the largest nodes that make up [0, i). Neither depends on the split or the target. (Decision: docs/decisions/0045.)
+// the largest nodes that make up [0, i). Neither depends on the split or the target. (Decision 45.)
 //
 // A rank cuts its part into nodes, its pieces. The nodes that pieces grow together to are gathered: at most two a level.
 #pragma once
