@@ -10,13 +10,14 @@
 #include <regex>
 #include <set>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "report/passing_folder.hpp"
 #include "tests/command_output.hpp"
+#include "tests/contents_of.hpp"
 
 namespace {
 
@@ -65,15 +66,13 @@ std::vector<expectation> all_expectations() {
 
 outcome run(const std::string& arguments, const std::string& options = "--check all",
             const std::string& program = PLANTED) {
-    const std::string json =
-        (std::filesystem::temp_directory_path() / ("planted-" + std::to_string(::getpid()) + ".json")).string();
+    const warpfold::report::passing_folder folder("planted");
+    const std::string json = folder.file("report.json");
     const std::string command = std::string("'") + WARPFOLD + "' run " + options + " --check-json '" + json + "' -- '" +
                                 program + "' " + arguments + " 2>&1";
     auto [status, text] = warpfold::tests::output_of(command);
     outcome o{.status = status, .text = std::move(text)};
-    std::ifstream in(json);
-    o.report = nlohmann::json::parse(in, nullptr, false);
-    std::filesystem::remove(json);
+    o.report = nlohmann::json::parse(warpfold::tests::contents_of(json), nullptr, false);
     return o;
 }
 

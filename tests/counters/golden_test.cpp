@@ -5,20 +5,20 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "report/passing_folder.hpp"
 #include "tests/command_output.hpp"
+#include "tests/contents_of.hpp"
 
 namespace {
 
@@ -76,8 +76,8 @@ struct run_files {
 };
 
 run_files run_program(bool profiled) {
-    const std::string file =
-        (std::filesystem::temp_directory_path() / ("counters." + std::to_string(::getpid()))).string();
+    const warpfold::report::passing_folder folder("counters");
+    const std::string file = folder.file("counters");
     std::string environment = "LD_LIBRARY_PATH='" SOFTGPU_LIBRARY_FOLDER "' SOFTGPU_COUNTERS='" + file + "' ";
     environment += profiled ? "SOFTGPU_PROFILE='" + file + ".profile' " : "";
     run_files found;
@@ -88,10 +88,9 @@ run_files run_program(bool profiled) {
         found.lines.push_back(line);
     }
     for (auto& [name, into] : {std::pair(file, &found.counters), std::pair(file + ".profile", &found.profile)}) {
-        if (std::ifstream in(name); in) {
-            *into = json::parse(in, nullptr, false);
+        if (std::filesystem::exists(name)) {
+            *into = json::parse(warpfold::tests::contents_of(name), nullptr, false);
         }
-        std::filesystem::remove(name);
     }
     return found;
 }
@@ -169,8 +168,7 @@ TEST_P(golden, counters_equal_those_of_the_hardware) {
     const std::string path = std::string(GOLDEN_FOLDER "/") + GetParam() + ".json";
     ASSERT_TRUE(std::filesystem::exists(path))
         << "there is no " << path << "; `./dev gpu 9 counters` on a machine with a GPU makes it (counters.json)";
-    std::ifstream in(path);
-    const json taken = json::parse(in, nullptr, false);
+    const json taken = json::parse(warpfold::tests::contents_of(path), nullptr, false);
     ASSERT_FALSE(taken.is_discarded()) << path;
     EXPECT_GE(taken["cases"].size(), 25u);
     std::size_t compared = 0;

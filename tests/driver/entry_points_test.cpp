@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Entry points by name and version; the exported names; the page about them.
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -12,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/command_output.hpp"
+#include "tests/contents_of.hpp"
 #include "tests/driver/driver_api.hpp"
 
 namespace softgpu::runtime {
@@ -104,8 +103,7 @@ TEST(entry_points, name_the_library_that_brings_nvidias_runtime) {
 
 // The page names every call, in one of its two lists.
 TEST(entry_points, are_those_of_the_page) {
-    std::ifstream in(DRIVER_PAGE);
-    const std::string text(std::istreambuf_iterator<char>(in), {});
+    const std::string text = warpfold::tests::contents_of(DRIVER_PAGE);
     const std::size_t divide = text.find("## What is missing");
     ASSERT_NE(divide, std::string::npos) << DRIVER_PAGE;
     const auto named = [](const std::string& part) {

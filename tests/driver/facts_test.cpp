@@ -2,16 +2,13 @@
 // What the driver says of pointers and of links between devices, its logs, and the newer calls about managed memory.
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
-
-#include <unistd.h>
 
 #include <gtest/gtest.h>
 
+#include "report/passing_folder.hpp"
 #include "softgpu/runtime/core/logs.hpp"
+#include "tests/contents_of.hpp"
 #include "tests/driver/driver_fixture.hpp"
 #include "tests/driver/virtual_memory_api.hpp"
 #include "tests/runtime/embedded.hpp"
@@ -133,12 +130,9 @@ TEST_F(facts_test, the_logs_hold_what_was_said) {
     bytes = 8;
     EXPECT_EQ(cuLogsDumpToMemory(&again, buffer, &bytes, 0), result::invalid_value);
     EXPECT_EQ(bytes, 0u);
-    const std::filesystem::path path =
-        std::filesystem::path(testing::TempDir()) / ("softgpu-logs-" + std::to_string(::getpid()));
-    ASSERT_EQ(cuLogsDumpToFile(&twice, path.c_str(), 0), result::success);
-    std::ifstream in(path);
-    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), heard + "\n");
-    std::filesystem::remove(path);
+    const warpfold::report::passing_folder folder("softgpu-logs");
+    ASSERT_EQ(cuLogsDumpToFile(&twice, folder.file("log").c_str(), 0), result::success);
+    EXPECT_EQ(warpfold::tests::contents_of(folder.file("log")), heard + "\n");
     EXPECT_EQ(cuLogsDumpToFile(nullptr, "/no/such/folder/file", 0), result::invalid_value);
 }
 

@@ -2,8 +2,6 @@
 // Linking units of PTX: by the driver, and by the stand-in for nvJitLink.
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +9,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "tests/contents_of.hpp"
 #include "tests/driver/driver_api.hpp"
 
 namespace softgpu::runtime {
@@ -382,8 +381,7 @@ TEST_F(link_test, what_the_stand_in_refuses) {
 
 #ifdef LTO_UNITS
 std::string unit_of(const std::string& name) {
-    std::ifstream in(std::string(LTO_UNITS) + "/" + name + ".ltoir", std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return warpfold::tests::contents_of(std::string(LTO_UNITS) + "/" + name + ".ltoir");
 }
 
 class lto_test : public link_test {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fat binaries that nvcc wrote, read back to the PTX that nvcc prints.
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -10,16 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "softgpu/runtime/fatbin/fatbin.hpp"
+#include "tests/contents_of.hpp"
 
 using namespace softgpu::runtime;
+using warpfold::tests::contents_of;
 
 namespace {
-
-std::string contents_of(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    EXPECT_TRUE(in) << path;
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Removes what may differ: comments, blank lines and spacing.
 std::string directives_of(const std::string& ptx) {

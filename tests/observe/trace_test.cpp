@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Timelines as traces: the file is JSON of the trace event format, and holds what the timeline does.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "report/passing_folder.hpp"
 #include "softgpu/observe/timeline_trace.hpp"
+#include "tests/contents_of.hpp"
 #include "tests/observe/logs.hpp"
 
 namespace softgpu::observe {
@@ -83,13 +82,9 @@ TEST(Trace, OfSeveralAndOfNone) {
 TEST(Trace, IsWrittenWholeOrNotAtAll) {
     const timeline t = two_streams();
     const traced one{"program", &t};
-    const std::string path = ::testing::TempDir() + "trace." + std::to_string(::getpid()) + ".json";
-    write_trace(path, {&one, 1});
-    std::ifstream in(path);
-    std::stringstream text;
-    text << in.rdbuf();
-    EXPECT_EQ(text.str(), trace_of({&one, 1}));
-    std::remove(path.c_str());
+    const warpfold::report::passing_folder folder("trace");
+    write_trace(folder.file("trace.json"), {&one, 1});
+    EXPECT_EQ(warpfold::tests::contents_of(folder.file("trace.json")), trace_of({&one, 1}));
     EXPECT_THROW(write_trace("/nowhere/at/all.json", {&one, 1}), std::runtime_error);
 }
 

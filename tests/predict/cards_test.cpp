@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Cards' files: those of the tree, and what is refused in a user's own.
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "softgpu/predict/card.hpp"
+#include "tests/contents_of.hpp"
 #include "tests/message_of.hpp"
 
 namespace softgpu::predict {
 namespace {
 
 std::string text_of(const std::string& key) {
-    std::ifstream in(std::string(CARDS_FOLDER) + "/" + key + ".json");
-    return {std::istreambuf_iterator<char>(in), {}};
+    return warpfold::tests::contents_of(std::string(CARDS_FOLDER) + "/" + key + ".json");
 }
 
 std::string changed(const std::string& from, const std::string& to) {

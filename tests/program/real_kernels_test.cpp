@@ -2,12 +2,11 @@
 // What nvcc makes of real kernels.
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 
 #include <gtest/gtest.h>
 
 #include "softgpu/program/program.hpp"
+#include "tests/contents_of.hpp"
 #include "tests/program/oracle.hpp"
 
 using namespace softgpu::program;
@@ -16,10 +15,7 @@ using namespace program_test;
 namespace {
 
 const softgpu::ptx::module& kernels() {
-    static const softgpu::ptx::module m = [] {
-        std::ifstream in(PROGRAM_PTX);
-        return softgpu::ptx::parse(std::string(std::istreambuf_iterator<char>(in), {}));
-    }();
+    static const softgpu::ptx::module m = softgpu::ptx::parse(warpfold::tests::contents_of(PROGRAM_PTX));
     return m;
 }
 

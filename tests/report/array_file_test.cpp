@@ -10,9 +10,10 @@
 #include <random>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
+
+#include "report/passing_folder.hpp"
 
 namespace {
 
@@ -189,19 +190,12 @@ TEST(parse_npy, survives_changed_bytes) {
 
 class array_files : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string pattern = (std::filesystem::temp_directory_path() / "warpfold_test.XXXXXX").string();
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
-    std::string write(const std::string& name, const std::string& bytes) const {
-        std::ofstream(folder_ / name, std::ios::binary) << bytes;
-        return (folder_ / name).string();
+    std::string write(const char* name, const std::string& bytes) const {
+        std::ofstream(folder_.file(name), std::ios::binary) << bytes;
+        return folder_.file(name);
     }
 
-    std::filesystem::path folder_;
+    const passing_folder folder_{"warpfold_test"};
 };
 
 TEST_F(array_files, reads_raw_elements) {
@@ -244,13 +238,13 @@ TEST_F(array_files, are_read_part_by_part) {
 }
 
 TEST_F(array_files, refuses_what_is_no_array) {
-    EXPECT_THROW(array_reader((folder_ / "none.npy").string(), std::nullopt), bad_array);
-    EXPECT_THROW(array_reader(folder_.string(), array_type::int32), bad_array);
+    EXPECT_THROW(array_reader(folder_.file("none.npy"), std::nullopt), bad_array);
+    EXPECT_THROW(array_reader(folder_.path(), array_type::int32), bad_array);
     EXPECT_THROW(array_reader("/dev/zero", array_type::int32), bad_array);
     EXPECT_THROW(array_reader("", array_type::int32), bad_array);
     EXPECT_THROW(array_reader(write("empty.npy", ""), array_type::int32), bad_array);
     EXPECT_THROW(array_reader(write("a.npy", npy(dictionary("<i4", "(1,)"), 4)), array_type::float32), bad_array);
-    const std::string pipe = (folder_ / "pipe").string();
+    const std::string pipe = folder_.file("pipe");
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     EXPECT_THROW(array_reader(pipe, array_type::int32), bad_array);
 }

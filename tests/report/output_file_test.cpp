@@ -3,7 +3,6 @@
 #include "report/output_file.hpp"
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -14,17 +13,15 @@
 #include <gtest/gtest.h>
 
 #include "report/json.hpp"
+#include "report/passing_folder.hpp"
+#include "tests/contents_of.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using warpfold::report::output_file;
 using warpfold::report::write_error;
-
-std::string content(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-}
+using warpfold::tests::contents_of;
 
 // Before the first file: a shell's background job ignores some, and files leave ignored signals alone.
 [[maybe_unused]] const bool signals_are_not_ignored = [] {
@@ -36,50 +33,44 @@ std::string content(const fs::path& path) {
 
 class output_files : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "warpfold_test.XXXXXX").string();
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
     [[nodiscard]] std::size_t entries() const {
-        return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+        return static_cast<std::size_t>(
+            std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
     }
 
-    fs::path folder_;
+    const warpfold::report::passing_folder folder_{"warpfold_test"};
 };
 
 TEST_F(output_files, appears_when_committed) {
-    const fs::path path = folder_ / "a.json";
+    const fs::path path = folder_.file("a.json");
     {
         output_file file(path.string());
         EXPECT_FALSE(fs::exists(path));
         file.commit("text");
     }
-    EXPECT_EQ(content(path), "text");
+    EXPECT_EQ(contents_of(path), "text");
     EXPECT_EQ(entries(), 1u);
     EXPECT_EQ(fs::status(path).permissions() & fs::perms::owner_write, fs::perms::owner_write);
 }
 
 TEST_F(output_files, leaves_the_older_one_alone_until_then) {
-    const fs::path path = folder_ / "a.json";
+    const fs::path path = folder_.file("a.json");
     std::ofstream(path) << "before";
     ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
     { const output_file file(path.string()); }
-    EXPECT_EQ(content(path), "before");
+    EXPECT_EQ(contents_of(path), "before");
     output_file(path.string()).commit("after");
-    EXPECT_EQ(content(path), "after");
+    EXPECT_EQ(contents_of(path), "after");
     EXPECT_EQ(static_cast<unsigned>(fs::status(path).permissions()) & 0777u, 0640u);
     EXPECT_EQ(entries(), 1u);
 }
 
 TEST_F(output_files, follows_links) {
-    std::ofstream(folder_ / "target") << "before";
-    fs::create_symlink("target", folder_ / "link");
-    output_file((folder_ / "link").string()).commit("after");
-    EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
-    EXPECT_EQ(content(folder_ / "target"), "after");
+    std::ofstream(folder_.file("target")) << "before";
+    fs::create_symlink("target", folder_.file("link"));
+    output_file(folder_.file("link")).commit("after");
+    EXPECT_TRUE(fs::is_symlink(folder_.file("link")));
+    EXPECT_EQ(contents_of(folder_.file("target")), "after");
 }
 
 TEST_F(output_files, writes_devices_directly) {
@@ -89,18 +80,18 @@ TEST_F(output_files, writes_devices_directly) {
 }
 
 TEST_F(output_files, takes_what_somebody_else_wrote) {
-    output_file file((folder_ / "a.json").string());
+    output_file file(folder_.file("a.json"));
     std::ofstream(file.temporary()) << "theirs";
     file.commit_file();
-    EXPECT_EQ(content(folder_ / "a.json"), "theirs");
+    EXPECT_EQ(contents_of(folder_.file("a.json")), "theirs");
 }
 
 TEST_F(output_files, says_at_once_what_cannot_be_written) {
     EXPECT_THROW(output_file(""), write_error);
-    EXPECT_THROW(output_file(folder_.string()), write_error);
-    EXPECT_THROW(output_file((folder_ / "none" / "a.json").string()), write_error);
-    std::ofstream(folder_ / "file") << "x";
-    EXPECT_THROW(output_file((folder_ / "file" / "a.json").string()), write_error);
+    EXPECT_THROW(output_file(folder_.path()), write_error);
+    EXPECT_THROW(output_file(folder_.file("none/a.json")), write_error);
+    std::ofstream(folder_.file("file")) << "x";
+    EXPECT_THROW(output_file(folder_.file("file/a.json")), write_error);
 }
 
 TEST(json, writes_what_json_cannot_hold_as_text) {
@@ -119,7 +110,7 @@ TEST_F(output_files, are_gone_where_a_signal_ends_the_program) {
         const pid_t child = ::fork();
         ASSERT_GE(child, 0);
         if (child == 0) {
-            const output_file one((folder_ / "one").string()), two((folder_ / "two").string());
+            const output_file one(folder_.file("one")), two(folder_.file("two"));
             std::ofstream(one.temporary()) << "half";
             std::raise(signal);
             ::_exit(0);
@@ -137,7 +128,7 @@ TEST_F(output_files, leave_signals_that_are_ignored) {
     ASSERT_GE(child, 0);
     if (child == 0) {
         std::signal(SIGHUP, SIG_IGN);
-        output_file file((folder_ / "kept").string());
+        output_file file(folder_.file("kept"));
         std::raise(SIGHUP);
         file.commit("whole");
         ::_exit(0);
@@ -145,7 +136,7 @@ TEST_F(output_files, leave_signals_that_are_ignored) {
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
-    EXPECT_EQ(content(folder_ / "kept"), "whole");
+    EXPECT_EQ(contents_of(folder_.file("kept")), "whole");
 }
 
 } // namespace

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The list of missing calls in the documentation is the one that the library is built with.
-#include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "tests/contents_of.hpp"
 
 namespace {
 
@@ -21,8 +20,7 @@ std::set<std::string> known() {
 }
 
 std::set<std::string> documented() {
-    std::ifstream in(MISSING_CALLS);
-    const std::string text(std::istreambuf_iterator<char>(in), {});
+    const std::string text = warpfold::tests::contents_of(MISSING_CALLS);
     const std::regex call("`(_*cuda[A-Z]\\w*)`");
     std::set<std::string> found;
     for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at) {

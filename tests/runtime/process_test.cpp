@@ -14,6 +14,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "report/passing_folder.hpp"
+#include "tests/contents_of.hpp"
+
 namespace {
 
 using nlohmann::json;
@@ -25,38 +28,28 @@ struct outcome {
 
 class process_test : public testing::Test {
 protected:
-    void SetUp() override {
-        folder_ = std::filesystem::path(testing::TempDir()) /
-                  ("softgpu-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
-                   std::to_string(::getpid()));
-        std::filesystem::create_directories(folder_);
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
     outcome run(const std::string& environment, const std::string& how) {
-        const std::filesystem::path output = folder_ / "output";
-        const std::string command = environment + " " EMBEDDING_PROGRAM " " + how + " > '" + output.string() + "' 2>&1";
+        const std::string output = folder_.file("output");
+        const std::string command = environment + " " EMBEDDING_PROGRAM " " + how + " > '" + output + "' 2>&1";
         const int status = std::system(command.c_str());
-        std::ifstream in(output);
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                std::string(std::istreambuf_iterator<char>(in), {})};
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), warpfold::tests::contents_of(output)};
     }
     // Runs with SOFTGPU_COUNTERS and reads the file; null if there is none.
     json counters(const std::string& how, int status, const std::string& environment = "") {
         return written_to("SOFTGPU_COUNTERS", how, status, environment);
     }
     json written_to(const std::string& variable, const std::string& how, int status, const std::string& environment) {
-        const std::filesystem::path path = folder_ / "written.json";
+        const std::filesystem::path path = folder_.file("written.json");
         const outcome o = run(environment + " " + variable + "='" + path.string() + "'", how);
         EXPECT_EQ(o.status, status) << o.output;
-        for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+        for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
             EXPECT_EQ(entry.path().string().find(".part"), std::string::npos) << entry.path();
         }
         std::ifstream in(path);
         return in ? json::parse(in) : json();
     }
 
-    std::filesystem::path folder_;
+    const warpfold::report::passing_folder folder_{"softgpu"};
 };
 
 TEST_F(process_test, the_card_is_chosen_by_name) {
@@ -220,11 +213,11 @@ TEST_F(process_test, counters_are_there_too_where_the_process_does_not_end_by_ex
 }
 
 TEST_F(process_test, every_process_has_a_file_of_its_own_where_the_name_says_so) {
-    const std::string path = (folder_ / "100%%-%p-%t.json").string();
+    const std::string path = folder_.file("100%%-%p-%t.json");
     EXPECT_EQ(run("SOFTGPU_COUNTERS='" + path + "'", "once").status, 0);
     EXPECT_EQ(run("SOFTGPU_COUNTERS='" + path + "'", "once").status, 0);
     int files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
         const std::string name = entry.path().filename();
         files +=
             name.starts_with("100%-") && name.find_first_not_of("0123456789-.json", 5) == std::string::npos ? 1 : 0;
@@ -234,8 +227,8 @@ TEST_F(process_test, every_process_has_a_file_of_its_own_where_the_name_says_so)
 
 // An existing path that is no regular file is written into, and a link stays a link.
 TEST_F(process_test, a_pipe_a_device_and_a_link_stay_what_they_are) {
-    const std::string pipe = (folder_ / "pipe").string();
-    const std::string copy = (folder_ / "copy").string();
+    const std::string pipe = folder_.file("pipe");
+    const std::string copy = folder_.file("copy");
     for (const std::string variable :
          {"SOFTGPU_COUNTERS", "SOFTGPU_TIMELINE", "SOFTGPU_PROFILE", "SOFTGPU_CHECK_JSON"}) {
         std::string reader = "mkfifo '";
@@ -248,31 +241,29 @@ TEST_F(process_test, a_pipe_a_device_and_a_link_stay_what_they_are) {
         json document;
         for (int n = 0; n < 6000 && !document.is_object(); ++n) { // until cat is through
             ::usleep(10'000);
-            std::ifstream in(copy);
-            document = json::parse(in, nullptr, false);
+            document = json::parse(warpfold::tests::contents_of(copy), nullptr, false);
         }
         EXPECT_TRUE(document.is_object()) << variable;
         std::filesystem::remove(pipe);
         std::filesystem::remove(copy);
 
-        std::filesystem::create_symlink("/dev/full", folder_ / "full");
-        const outcome full = run("SOFTGPU_CHECK=leak " + variable + "='" + (folder_ / "full").string() + "'", "once");
+        std::filesystem::create_symlink("/dev/full", folder_.file("full"));
+        const outcome full = run("SOFTGPU_CHECK=leak " + variable + "='" + folder_.file("full") + "'", "once");
         EXPECT_NE(full.output.find("softgpu: " + variable + ": cannot write"), std::string::npos) << full.output;
         EXPECT_NE(full.output.find("No space left on device"), std::string::npos) << full.output;
-        EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "full"));
-        EXPECT_TRUE(std::filesystem::is_character_file(folder_ / "full"));
-        std::filesystem::remove(folder_ / "full");
+        EXPECT_TRUE(std::filesystem::is_symlink(folder_.file("full")));
+        EXPECT_TRUE(std::filesystem::is_character_file(folder_.file("full")));
+        std::filesystem::remove(folder_.file("full"));
 
-        std::filesystem::create_symlink("target.json", folder_ / "link"); // not there the first time
+        std::filesystem::create_symlink("target.json", folder_.file("link")); // not there the first time
         for (int n = 0; n < 2; ++n) {
-            EXPECT_EQ(run("SOFTGPU_CHECK=leak " + variable + "='" + (folder_ / "link").string() + "'", "once").status,
-                      0);
-            EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link")) << variable;
-            std::ifstream in(folder_ / "target.json");
-            EXPECT_TRUE(json::parse(in, nullptr, false).is_object()) << variable;
+            EXPECT_EQ(run("SOFTGPU_CHECK=leak " + variable + "='" + folder_.file("link") + "'", "once").status, 0);
+            EXPECT_TRUE(std::filesystem::is_symlink(folder_.file("link"))) << variable;
+            const std::string written = warpfold::tests::contents_of(folder_.file("target.json"));
+            EXPECT_TRUE(json::parse(written, nullptr, false).is_object()) << variable;
         }
-        std::filesystem::remove(folder_ / "link");
-        std::filesystem::remove(folder_ / "target.json");
+        std::filesystem::remove(folder_.file("link"));
+        std::filesystem::remove(folder_.file("target.json"));
     }
 }
 

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/contents_of.hpp"
 #include "tests/runtime/embedded.hpp"
 
 namespace softgpu::runtime {
@@ -140,8 +139,7 @@ TEST_F(units_test, lto_ir_for_a_later_card) {
 
 #ifdef LTO_UNITS
 unit unit_of(const std::string& name) {
-    std::ifstream in(std::string(LTO_UNITS) + "/" + name + ".fatbin", std::ios::binary);
-    return {whole_container, {std::istreambuf_iterator<char>(in), {}}};
+    return {whole_container, warpfold::tests::contents_of(std::string(LTO_UNITS) + "/" + name + ".fatbin")};
 }
 
 class lto_units_test : public units_test {

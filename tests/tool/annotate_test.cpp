@@ -8,7 +8,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using nlohmann::json;
 
 json instruction(const std::string& ptx, const json& at, const json& counters, int guarded_off = 0) {
@@ -142,14 +142,14 @@ TEST_F(annotate, counts_inlined_code_where_it_is_called) {
 
 TEST_F(annotate, finds_sources_in_a_folder) {
     write("inner.cuh", "one\ntwo\n    shared[0] = v;\n");
-    const outcome seen = start({"--source", folder_}, made_profile());
+    const outcome seen = start({"--source", folder_.path()}, made_profile());
     EXPECT_NE(line_with(seen.out, "shared[0] = v;").find("3100"), std::string::npos) << seen.out;
     expect_complaint(start({"--source", path("none")}, made_profile()), 2, {"no folder"});
 }
 
 TEST_F(annotate, refuses_what_is_no_profile) {
     expect_complaint(run_command({"annotate", path("none")}), 1, {"cannot read", "No such file"});
-    expect_complaint(run_command({"annotate", folder_}), 1, {"it is a folder"});
+    expect_complaint(run_command({"annotate", folder_.path()}), 1, {"it is a folder"});
     expect_complaint(run_command({"annotate", write("a", "{")}), 1, {"is no profile"});
     expect_complaint(run_command({"annotate", write("b", "[1, 2]")}), 1, {"is no profile"});
     expect_complaint(run_command({"annotate", write("c", R"({"launches":[]})")}), 1, {"is no profile"});

@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 
 std::vector<std::string> devices() {
 #ifdef WITH_REAL_LADDER
@@ -105,7 +105,7 @@ TEST_F(arrays, scans_many_elements_into_a_file) {
     const std::string in = npy("i.npy", "<i4", "(100003,)", values);
     const std::string out = path("o.npy");
     EXPECT_EQ(run({"scan", in, "--out", out}).error, "");
-    const std::string file = content(out);
+    const std::string file = contents_of(out);
     ASSERT_GT(file.size(), bytes_of(expected).size());
     EXPECT_TRUE(file.ends_with(bytes_of(expected)));
     EXPECT_NE(file.find("'<i8'"), std::string::npos);
@@ -116,7 +116,7 @@ TEST_F(arrays, scans_many_elements_into_a_file) {
     const outcome seen = run_command({"scan", in, "--chunk", "1000", "--out", link, "--device", "host"},
                                      {.environment = {}, .folder = {}, .output = {}, .input = {}}, true);
     EXPECT_EQ(seen.error, "");
-    EXPECT_EQ(content(in), file);
+    EXPECT_EQ(contents_of(in), file);
     EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
 
@@ -158,9 +158,9 @@ TEST_F(arrays, pass_through_in_chunks) {
     };
     EXPECT_EQ(with_chunks({"sum", in}).out, std::to_string(total) + "\n");
     EXPECT_EQ(with_chunks({"scan", in, "--out", out}).error, "");
-    EXPECT_TRUE(content(out).ends_with(bytes_of(forwards)));
+    EXPECT_TRUE(contents_of(out).ends_with(bytes_of(forwards)));
     EXPECT_EQ(with_chunks({"scan", in, "--out", out, "--reverse"}).error, "");
-    EXPECT_TRUE(content(out).ends_with(bytes_of(backwards)));
+    EXPECT_TRUE(contents_of(out).ends_with(bytes_of(backwards)));
     EXPECT_EQ(with_chunks({"scan", in, "--exclusive", "--op", "min"}).out,
               run({"scan", in, "--exclusive", "--op", "min"}).out);
     EXPECT_EQ(with_chunks({"histogram", in, "--bins", "7"}).out, run({"histogram", in, "--bins", "7"}).out);
@@ -193,8 +193,8 @@ TEST_F(arrays, convolves) {
     const std::string square = npy<float>("q.npy", "<f4", "(2, 2)", {1, 1, 1, 1});
     const std::string out = path("o.npy");
     EXPECT_EQ(run({"convolve", image, "--mask", square, "--size", "valid", "--out", out}).error, "");
-    EXPECT_TRUE(content(out).ends_with(bytes_of<float>({12, 16})));
-    EXPECT_NE(content(out).find("(1, 2)"), std::string::npos);
+    EXPECT_TRUE(contents_of(out).ends_with(bytes_of<float>({12, 16})));
+    EXPECT_NE(contents_of(out).find("(1, 2)"), std::string::npos);
     EXPECT_EQ(run({"convolve", image, "--mask", mask, "--size", "valid"}).out, "2\n2\n"); // along every row
 }
 
@@ -204,9 +204,9 @@ TEST_F(arrays, say_in_one_line_what_is_wrong) {
     const std::string image = npy<float>("i.npy", "<f4", "(2, 2)", {1, 2, 3, 4});
     expect_complaint({"sum", path("none.npy")}, 1, "none.npy");
     expect_complaint({"sum", write("raw", "1234")}, 1, "--type");
-    expect_complaint({"sum", folder_}, 1, "directory");
+    expect_complaint({"sum", folder_.path()}, 1, "directory");
     expect_complaint({"sum", "/dev/zero", "--type", "int32"}, 1, "no regular file");
-    expect_complaint({"histogram", write("cut.npy", content(line).substr(0, content(line).size() - 1))}, 1,
+    expect_complaint({"histogram", write("cut.npy", contents_of(line).substr(0, contents_of(line).size() - 1))}, 1,
                      "truncated");
     expect_complaint({"scan", line, "--chunk", "0"}, 2, "--chunk");
     expect_complaint({"sum", line, "--chunk", "large"}, 2, "--chunk");

@@ -15,18 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace warpfold::test {
+namespace warpfold::tests {
 namespace {
-
-std::string read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-std::string make_folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "warpfold_test.XXXXXX").string();
-    return ::mkdtemp(pattern.data()) != nullptr ? pattern : std::string();
-}
 
 [[noreturn]] void become(const std::vector<std::string>& arguments, const surroundings& where, bool real,
                          const std::string& in, const std::string& out, const std::string& error) {
@@ -75,10 +65,10 @@ std::size_t outcome::error_lines() const {
 }
 
 outcome run_command(const std::vector<std::string>& arguments, const surroundings& where, bool real) {
-    const std::string folder = make_folder();
-    const std::string in = folder + "/in";
-    const std::string out = folder + "/out";
-    const std::string error = folder + "/error";
+    const report::passing_folder folder("warpfold_test");
+    const std::string in = folder.file("in");
+    const std::string out = folder.file("out");
+    const std::string error = folder.file("error");
     std::ofstream(in, std::ios::binary) << where.input;
     const pid_t child = ::fork();
     if (child == 0) {
@@ -92,9 +82,8 @@ outcome run_command(const std::vector<std::string>& arguments, const surrounding
     ::waitpid(child, &status, 0);
     outcome seen;
     seen.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    seen.out = read_file(out);
-    seen.error = read_file(error);
-    std::filesystem::remove_all(folder);
+    seen.out = contents_of(out);
+    seen.error = contents_of(error);
     return seen;
 }
 
@@ -108,23 +97,14 @@ void expect_complaint(const outcome& seen, int status, const std::vector<std::st
     }
 }
 
-void with_folder::SetUp() {
-    folder_ = make_folder();
-    ASSERT_NE(folder_, "");
-}
-
-void with_folder::TearDown() { std::filesystem::remove_all(folder_); }
-
 std::string with_folder::write(const std::string& name, const std::string& bytes) const {
     std::ofstream(path(name), std::ios::binary) << bytes;
     return path(name);
 }
 
-std::string with_folder::content(const std::string& path) { return read_file(path); }
-
 std::size_t with_folder::entries() const {
     return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()));
+        std::distance(std::filesystem::directory_iterator(folder_.path()), std::filesystem::directory_iterator()));
 }
 
-} // namespace warpfold::test
+} // namespace warpfold::tests

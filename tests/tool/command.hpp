@@ -8,7 +8,10 @@
 
 #include <gtest/gtest.h>
 
-namespace warpfold::test {
+#include "report/passing_folder.hpp"
+#include "tests/contents_of.hpp"
+
+namespace warpfold::tests {
 
 struct outcome {
     int status = -1; // exit status, or 128 + signal
@@ -39,16 +42,12 @@ void expect_complaint(const outcome& seen, int status, const std::vector<std::st
 // A folder that is there for one test.
 class with_folder : public testing::Test {
 protected:
-    void SetUp() override;
-    void TearDown() override;
-
     // Path of a file of this name in the folder, written with these bytes.
     std::string write(const std::string& name, const std::string& bytes) const;
-    [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
-    [[nodiscard]] static std::string content(const std::string& path);
+    [[nodiscard]] std::string path(const std::string& name) const { return folder_.file(name.c_str()); }
     [[nodiscard]] std::size_t entries() const;
 
-    std::string folder_;
+    const report::passing_folder folder_{"warpfold_test"};
 };
 
 // The same for tests of the command with the real ladder, which are left out where there is none.
@@ -58,10 +57,9 @@ protected:
 #ifndef WITH_REAL_LADDER
         GTEST_SKIP() << "the ladder is not built here";
 #endif
-        with_folder::SetUp();
     }
 
     static outcome run(const std::vector<std::string>& arguments) { return run_command(arguments, {}, true); }
 };
 
-} // namespace warpfold::test
+} // namespace warpfold::tests

@@ -6,7 +6,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using nlohmann::json;
 
 class devices : public with_folder {
@@ -61,7 +61,7 @@ TEST_F(devices, says_why_there_is_no_gpu) {
 
 TEST_F(devices, writes_json_to_a_file) {
     EXPECT_EQ(run({"--json", path("a.json")}).out, "");
-    EXPECT_TRUE(json::parse(content(path("a.json"))).contains("gpus"));
+    EXPECT_TRUE(json::parse(contents_of(path("a.json"))).contains("gpus"));
     expect_complaint(run({"--json", path("none/a.json")}), 1, {"cannot write"});
 }
 

@@ -10,7 +10,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using warpfold::tool::read_elf;
 
 class elf : public with_folder {};
@@ -33,13 +33,13 @@ TEST_F(elf, sees_how_a_program_is_linked) {
 
 TEST_F(elf, is_nothing_else) {
     EXPECT_FALSE(read_elf(path("none")));
-    EXPECT_FALSE(read_elf(folder_));
+    EXPECT_FALSE(read_elf(folder_.path()));
     EXPECT_FALSE(read_elf(write("script", "#!/bin/sh\n")));
     EXPECT_FALSE(read_elf(write("empty", "")));
 }
 
 TEST_F(elf, survives_damage) {
-    const std::string whole = content(EMBEDDING_PROGRAM);
+    const std::string whole = contents_of(EMBEDDING_PROGRAM);
     std::mt19937 random(587);
     std::size_t read = 0;
     for (int i = 0; i < 300; ++i) {

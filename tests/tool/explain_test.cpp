@@ -2,7 +2,6 @@
 // `warpfold explain`: names and options on the stand-in; every step of every ladder with the real one.
 #include <algorithm>
 #include <csignal>
-#include <fstream>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -12,7 +11,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using nlohmann::json;
 
 void expect_in(const std::string& text, const std::vector<std::string>& parts) {
@@ -67,7 +66,7 @@ TEST_F(explain, is_clear_about_bad_requests) {
 TEST_F(explain, writes_json) {
     const outcome seen = run({"scan/a", "--json", path("a.json")});
     EXPECT_EQ(seen.status, 0) << seen.error;
-    const json document = json::parse(content(path("a.json")));
+    const json document = json::parse(contents_of(path("a.json")));
     EXPECT_EQ(document["ladder"], "scan");
     EXPECT_EQ(document["step"]["id"], "a");
     EXPECT_EQ(document["next"]["id"], "b");
@@ -238,8 +237,7 @@ TEST_F(explain, predicts_what_bounds_a_step_on_a_card) {
 
 // A card with one wavefront in ten thousand cycles: the lines with shared memory have the whole of what bounds it.
 TEST_F(explain, ranks_lines_by_what_binds) {
-    std::ifstream in(CARDS_FOLDER "/t4.json");
-    json card = json::parse(in);
+    json card = json::parse(contents_of(CARDS_FOLDER "/t4.json"));
     card["key"] = "banks";
     card["figures"]["shared_wavefronts"]["value"] = 0.01;
     const std::string file = write("banks.json", card.dump());

@@ -6,7 +6,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using nlohmann::json;
 
 class ladder_reduce : public with_folder {
@@ -155,16 +155,16 @@ TEST_F(ladder_reduce, writes_json_to_a_file_beside_the_table) {
     const outcome seen = run({"--device", "softgpu", "--json", path("a.json")});
     EXPECT_EQ(seen.status, 0);
     expect_in(seen.out, {"right"});
-    EXPECT_EQ(json::parse(content(path("a.json")))["steps"].size(), 5u);
+    EXPECT_EQ(json::parse(contents_of(path("a.json")))["steps"].size(), 5u);
     EXPECT_EQ(entries(), 1u);
     expect_complaint(run({"--json", path("none/a.json")}), 1, {"cannot write", "none/a.json"});
-    expect_complaint(run({"--json", folder_}), 1, {"cannot write", "directory"});
+    expect_complaint(run({"--json", folder_.path()}), 1, {"cannot write", "directory"});
 }
 
 TEST_F(ladder_reduce, leaves_an_older_json_alone_where_it_fails) {
     const std::string file = write("a.json", "before");
     expect_complaint(run({"--json", file}, {{"FAKE_LADDER", "cuda-error"}}), 1, {"cudaMalloc: out of\\nmemory"});
-    EXPECT_EQ(content(file), "before");
+    EXPECT_EQ(contents_of(file), "before");
     EXPECT_EQ(entries(), 1u);
 }
 

@@ -7,7 +7,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using nlohmann::json;
 
 class ladder : public with_folder {
@@ -71,7 +71,7 @@ TEST_F(ladder, leaves_claims_and_checks_out) {
 TEST_F(ladder, writes_json) {
     const outcome seen = run({"scan", "--device", "softgpu", "--json", path("scan.json")});
     EXPECT_EQ(seen.status, 0) << seen.error;
-    const json document = json::parse(content(path("scan.json")));
+    const json document = json::parse(contents_of(path("scan.json")));
     EXPECT_EQ(document["ladder"], "scan");
     EXPECT_EQ(document["n"], 1000);
     ASSERT_EQ(document["steps"].size(), 3u);
@@ -99,7 +99,7 @@ TEST_F(ladder, fails_where_a_step_is_not_as_expected) {
 TEST_F(ladder, runs_all) {
     const outcome seen = run({"all", "--device", "softgpu", "--json", path("all.json")});
     EXPECT_EQ(seen.status, 0) << seen.error;
-    const json document = json::parse(content(path("all.json")));
+    const json document = json::parse(contents_of(path("all.json")));
     ASSERT_EQ(document.size(), warpfold::ladder::catalogue.size());
     for (std::size_t k = 0; k < warpfold::ladder::catalogue.size(); ++k) {
         EXPECT_EQ(document[k]["ladder"], warpfold::ladder::catalogue[k].name);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace warpfold::test {
+namespace warpfold::tests {
 
 template <class Element>
 std::string bytes_of(const std::vector<Element>& values) {
@@ -23,4 +23,4 @@ std::string npy_bytes(const std::string& descr, const std::string& shape, const 
     return file + header + bytes_of(values);
 }
 
-} // namespace warpfold::test
+} // namespace warpfold::tests

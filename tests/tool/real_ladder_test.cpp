@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using nlohmann::json;
 
 using real_ladder = with_real_ladder;

@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using nlohmann::json;
 
 class reduce : public with_folder {
@@ -78,7 +78,7 @@ TEST_F(reduce, gives_the_same_on_the_software_gpu) {
 
 TEST_F(reduce, takes_names_that_look_like_options_or_commands) {
     const std::string file = npy<std::int32_t>("ladder", "<i4", "(1,)", {7});
-    const surroundings here{.environment = {}, .folder = folder_, .output = {}, .input = {}};
+    const surroundings here{.environment = {}, .folder = folder_.path(), .output = {}, .input = {}};
     EXPECT_EQ(run_command({"reduce", "ladder"}, here).out, "7\n");
     std::filesystem::copy(file, path("-x.npy"));
     EXPECT_EQ(run_command({"reduce", "--", "-x.npy"}, here).out, "7\n");
@@ -124,7 +124,7 @@ TEST_F(reduce, writes_json) {
     const std::string file = npy<std::int64_t>("a.npy", "<i8", "(2, 1)", {std::int64_t{1} << 60, 1});
     const outcome seen = run({file, "--json", path("a.json")});
     EXPECT_EQ(seen.out, "1152921504606846977\n");
-    const json document = json::parse(content(path("a.json")));
+    const json document = json::parse(contents_of(path("a.json")));
     EXPECT_EQ(document["value"].get<std::int64_t>(), 1152921504606846977);
     EXPECT_EQ(document["shape"], json({2, 1}));
     EXPECT_EQ(document["n"], 2);
@@ -137,7 +137,7 @@ TEST_F(reduce, writes_json) {
 
 TEST_F(reduce, refuses_bad_files_in_one_line) {
     expect_complaint(run({path("none.npy")}), 1, {"none.npy", "No such file"});
-    expect_complaint(run({folder_}), 1, {"directory"});
+    expect_complaint(run({folder_.path()}), 1, {"directory"});
     expect_complaint(run({""}), 1, {"No such file"});
     expect_complaint(run({npy<std::int32_t>("short.npy", "<i4", "(3,)", {1, 2})}), 1, {"short.npy", "truncated"});
     expect_complaint(run({npy<std::int32_t>("long.npy", "<i4", "(1,)", {1, 2})}), 1, {"4 bytes after"});

@@ -9,16 +9,11 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using nlohmann::json;
 
 class report : public with_folder {
 protected:
-    void SetUp() override {
-        with_folder::SetUp();
-        library_ = write("d3.min.js", "// https://d3js.org v5.16.0 stand-in\n");
-    }
-
     [[nodiscard]] outcome start(const std::vector<std::string>& arguments,
                                 std::map<std::string, std::string> environment = {}) const {
         environment.emplace("WARPFOLD_D3", library_);
@@ -35,13 +30,13 @@ protected:
 
     // The data of the page at path("r.html").
     [[nodiscard]] json data() const {
-        const std::string page = content(path("r.html"));
+        const std::string page = contents_of(path("r.html"));
         const std::string open = R"(<script type="application/json" id="data">)";
         const std::size_t first = page.find(open) + open.size();
         return json::parse(page.substr(first, page.find("</script>", first) - first));
     }
 
-    std::string library_;
+    const std::string library_ = write("d3.min.js", "// https://d3js.org v5.16.0 stand-in\n");
 };
 
 TEST_F(report, of_a_ladder) {
@@ -61,7 +56,7 @@ TEST_F(report, of_a_ladder) {
     EXPECT_EQ(ladder["published"][0]["time_us"]["7"], 268.0);
     EXPECT_EQ(ladder["sweep"].size(), 0u); // no GPU
     EXPECT_EQ(all["meanings"]["shuffles"], "shfl executed, counted once a warp");
-    EXPECT_NE(content(path("r.html")).find("// https://d3js.org v5.16.0 stand-in\n"), std::string::npos);
+    EXPECT_NE(contents_of(path("r.html")).find("// https://d3js.org v5.16.0 stand-in\n"), std::string::npos);
 }
 
 TEST_F(report, of_several_ladders_in_the_order_of_the_catalogue) {
@@ -97,14 +92,14 @@ TEST_F(report, of_a_program) {
     EXPECT_EQ(all["run"]["launches"].size(), 0u);
     EXPECT_TRUE(all["run"]["findings"].is_null());
     EXPECT_NE(all["command"].get<std::string>().find("</script><b>"), std::string::npos);
-    const std::string page = content(path("r.html"));
+    const std::string page = contents_of(path("r.html"));
     EXPECT_EQ(count(page, "</script>"), 3u); // data, d3, ours
     EXPECT_EQ(count(page, "<b>"), 0u);
 }
 
 TEST_F(report, of_a_program_whose_arguments_are_no_utf8) {
     static_cast<void>(start({"run", "--report", path("r.html"), "--", COUNTING_PROGRAM, "7", ".", "a\xff<"}));
-    EXPECT_EQ(count(content(path("r.html")), " 7 . a\uFFFD&lt;</title>"), 1u);
+    EXPECT_EQ(count(contents_of(path("r.html")), " 7 . a\uFFFD&lt;</title>"), 1u);
 }
 
 TEST_F(report, bad_input_gets_one_line_and_leaves_no_file) {
@@ -113,7 +108,7 @@ TEST_F(report, bad_input_gets_one_line_and_leaves_no_file) {
     expect_complaint(start({"report", "reduce", "--n", "0", "-o", page}), 2, {"--n"});
     expect_complaint(start({"report", "reduce", "-o", "-"}), 2, {"--output"});
     expect_complaint(start({"report", "reduce", "-o", path("none/r.html")}), 1, {"cannot write", "none/r.html"});
-    expect_complaint(start({"report", "reduce", "-o", folder_}), 1, {"cannot write", "directory"});
+    expect_complaint(start({"report", "reduce", "-o", folder_.path()}), 1, {"cannot write", "directory"});
     expect_complaint(start({"report", "reduce", "-o", page}, {{"FAKE_LADDER", "cuda-error"}}), 1, {"out of"});
     expect_complaint(start({"run", "--report", "-", "--", "/bin/true"}), 2, {"--report"});
     expect_complaint(start({"run", "--report", page, "--counters", page, "--", "/bin/true"}), 2, {"--report"});
@@ -136,7 +131,7 @@ TEST_F(report, says_where_the_charts_come_from) {
 TEST_F(report, keeps_the_older_page_where_a_ladder_fails) {
     const std::string page = write("r.html", "older");
     EXPECT_NE(start({"report", "reduce", "-o", page}, {{"FAKE_LADDER", "cuda-error"}}).status, 0);
-    EXPECT_EQ(content(page), "older");
+    EXPECT_EQ(contents_of(page), "older");
 }
 
 TEST_F(report, tells_unexpected_results_by_its_status) {

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 
 class run : public with_folder {
 protected:
@@ -95,7 +95,7 @@ TEST_F(run, says_what_cannot_be_run) {
     expect_complaint(start({"--", "no-such-program-anywhere"}), 127, {"no-such-program-anywhere"});
     expect_complaint(start({"--counters", path("a.json"), "--", path("none")}), 127, {"cannot run"});
     expect_complaint(start({"--", write("plain", "text")}), 126, {"Permission denied"});
-    expect_complaint(start({"--", folder_}), 126, {"cannot run"});
+    expect_complaint(start({"--", folder_.path()}), 126, {"cannot run"});
     expect_complaint(start({"--", ""}), 127, {"cannot run"});
     EXPECT_EQ(entries(), 1u);
 }
@@ -105,7 +105,7 @@ TEST_F(run, writes_counters) {
     EXPECT_EQ(seen.status, 3) << seen.error;
     EXPECT_EQ(seen.out, "output of the program\n");
     EXPECT_EQ(seen.error, "");
-    EXPECT_TRUE(nlohmann::json::parse(content(path("a.json"))).contains("launches"));
+    EXPECT_TRUE(nlohmann::json::parse(contents_of(path("a.json"))).contains("launches"));
     EXPECT_EQ(entries(), 1u);
 }
 
@@ -113,13 +113,13 @@ TEST_F(run, writes_counters_where_they_were_asked_for_wherever_the_program_goes)
     std::filesystem::create_directory(path("here"));
     const surroundings here{.environment = {}, .folder = path("here"), .output = {}, .input = {}};
     EXPECT_EQ(start({"--counters", "a.json", "--", COUNTING_PROGRAM, "0", "/"}, here).status, 0);
-    EXPECT_NE(content(path("here/a.json")), "");
+    EXPECT_NE(contents_of(path("here/a.json")), "");
 }
 
 TEST_F(run, has_a_timeline_written) {
     const std::string file = path("t.json");
     EXPECT_EQ(shell("echo '{}' > $SOFTGPU_TIMELINE; exit 4", {"--timeline", file}).status, 4);
-    EXPECT_EQ(content(file), "{}\n");
+    EXPECT_EQ(contents_of(file), "{}\n");
     expect_complaint(shell("exit 0", {"--timeline", path("u.json")}), 1, {"no timeline"});
     expect_complaint(shell("echo ran", {"--timeline", "-"}), 2, {"--timeline", "file"});
     for (const char* const other : {"--counters", "--profile", "--report"}) {
@@ -145,7 +145,7 @@ TEST_F(run, counts_the_findings_of_all_processes) {
                                    {"--check", "all", "--check-json", path("f.json"), "--error-exit", "5"});
         EXPECT_EQ(seen.status, 5) << seen.error;
         EXPECT_EQ(seen.error, "said\nwarpfold: 1 finding in 2 processes\n");
-        const auto all = nlohmann::json::parse(content(path("f.json")));
+        const auto all = nlohmann::json::parse(contents_of(path("f.json")));
         EXPECT_EQ(all["count"], 1);
         ASSERT_EQ(all["findings"].size(), 2u);
         EXPECT_EQ(all["findings"][0]["program"], "a");
@@ -175,7 +175,7 @@ TEST_F(run, has_the_launches_of_all_processes) {
               {"--counters", path("c.json")});
     EXPECT_EQ(seen.status, 0);
     EXPECT_EQ(seen.error, "");
-    EXPECT_EQ(content(path("c.json")),
+    EXPECT_EQ(contents_of(path("c.json")),
               "{\"device\":{\"name\":\"x\"},\n\"launches\":[\n"
               "{\"process\":1,\"kernel\":\"first\",\"n\":1},\n{\"process\":1,\"kernel\":\"b\"},\n"
               "{\"process\":2,\"kernel\":\"second\",\"n\":1},\n{\"process\":2,\"kernel\":\"b\"}\n]}\n");
@@ -198,7 +198,7 @@ TEST_F(run, says_whose_profile_it_is_and_puts_timelines_side_by_side) {
     const outcome timelines = shell(left("SOFTGPU_TIMELINE", 1, 11, trace) + left("SOFTGPU_TIMELINE", 2, 12, trace),
                                     {"--timeline", path("t.json")});
     EXPECT_EQ(timelines.error, "");
-    const auto all = nlohmann::json::parse(content(path("t.json")));
+    const auto all = nlohmann::json::parse(contents_of(path("t.json")));
     ASSERT_EQ(all["traceEvents"].size(), 4u);
     EXPECT_EQ(all["traceEvents"][0]["args"]["name"], "x, process 11");
     EXPECT_EQ(all["traceEvents"][1]["pid"], 2);
@@ -223,7 +223,7 @@ TEST_F(run, says_that_a_program_does_not_use_the_runtime) {
     const outcome seen = shell("exit 0", {"--counters", file});
     expect_complaint(seen, 1, {"no counters", "/bin/sh made no call of CUDA's runtime or driver"});
     EXPECT_EQ(shell("exit 5", {"--counters", file}).status, 5);
-    EXPECT_EQ(content(file), "before");
+    EXPECT_EQ(contents_of(file), "before");
     EXPECT_EQ(entries(), 1u);
 }
 
@@ -237,7 +237,7 @@ TEST_F(run, says_that_nothing_is_predicted_without_a_launch) {
 
 TEST_F(run, says_before_the_run_that_counters_cannot_be_written) {
     expect_complaint(shell("echo ran", {"--counters", path("none/a.json")}), 1, {"cannot write", "none/a.json"});
-    expect_complaint(shell("echo ran", {"--counters", folder_}), 1, {"cannot write"});
+    expect_complaint(shell("echo ran", {"--counters", folder_.path()}), 1, {"cannot write"});
     expect_complaint(shell("echo ran", {"--counters", ""}), 1, {"cannot write"});
 }
 

@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 using nlohmann::json;
 
 using trace_files = with_real_ladder;
@@ -50,7 +50,7 @@ TEST_F(trace_files, of_streams) {
     const outcome seen = run(
         {"ladder", "streams", "--device", "softgpu", "--steps", "one,two", "--no-claims", "--trace", path("t.json")});
     ASSERT_EQ(seen.status, 0) << seen.error;
-    const json document = json::parse(content(path("t.json")));
+    const json document = json::parse(contents_of(path("t.json")));
     // A copy, a kernel and a copy back; then two of each. Every operation stands with its engine and with its stream.
     EXPECT_EQ(expect_a_trace(document), 2u * (3 + 6));
     std::set<std::string> processes;
@@ -67,9 +67,9 @@ TEST_F(trace_files, of_a_program) {
     const outcome seen = run({"run", "--timeline", path("t.json"), "--", CHILD_PROGRAM, SOFTWARE_RUNTIME, LADDER_ENGINE,
                               "errors/good", path("left"), ""});
     ASSERT_EQ(seen.status, 0) << seen.error;
-    const json document = json::parse(content(path("t.json")));
+    const json document = json::parse(contents_of(path("t.json")));
     EXPECT_EQ(expect_a_trace(document), 2u * 2); // a kernel and a copy back
-    EXPECT_EQ(content(path("left")), "code\t0\ncode\t0\ncode\t7\n");
+    EXPECT_EQ(contents_of(path("left")), "code\t0\ncode\t0\ncode\t7\n");
 }
 
 // One for each predicted card instead of the one of the software GPU's own card.
@@ -77,7 +77,7 @@ TEST_F(trace_files, of_a_program_on_predicted_cards) {
     const outcome seen = run({"run", "--predict", "h200,t4", "--timeline", path("t.json"), "--", CHILD_PROGRAM,
                               SOFTWARE_RUNTIME, LADDER_ENGINE, "errors/good", path("left"), ""});
     ASSERT_EQ(seen.status, 0) << seen.error;
-    const json document = json::parse(content(path("t.json")));
+    const json document = json::parse(contents_of(path("t.json")));
     EXPECT_EQ(expect_a_trace(document), 2u * 2 * 2);
     const json& machines = document["otherData"]["machines"];
     ASSERT_EQ(machines.size(), 2u);
@@ -97,7 +97,7 @@ TEST_F(trace_files, bad_paths_get_one_line) {
         return run(all);
     };
     expect_complaint(with(path("none/t.json")), 1, {"cannot write", "none/t.json"});
-    expect_complaint(with(folder_), 1, {"cannot write", "directory"});
+    expect_complaint(with(folder_.path()), 1, {"cannot write", "directory"});
     expect_complaint(with("-"), 2, {"--trace", "file"});
     expect_complaint(run({"ladder", "scan", "--device", "softgpu", "--steps", "1", "--trace", path("u.json")}), 2,
                      {"--trace", "scan have no timelines"});

@@ -7,7 +7,7 @@
 
 namespace {
 
-using namespace warpfold::test;
+using namespace warpfold::tests;
 
 TEST(usage, says_what_it_can_do) {
     const outcome seen = run_command({});

@@ -18,6 +18,7 @@
 
 #include "report/passing_folder.hpp"
 #include "softgpu/machine/texture.hpp"
+#include "tests/contents_of.hpp"
 #include "tests/message_of.hpp"
 #include "tests/runtime/prediction/predicted_launch.hpp"
 
@@ -145,8 +146,7 @@ constexpr std::string_view move_ptx =
 // Settings are read at the first call of CUDA.
 [[maybe_unused]] const bool named = [] {
     const std::string h200 = CARDS_FOLDER "/h200.json";
-    std::ifstream in(h200);
-    nlohmann::json card = nlohmann::json::parse(in);
+    nlohmann::json card = nlohmann::json::parse(warpfold::tests::contents_of(h200));
     card["key"] = "slow";
     for (const auto& [figure, value] :
          {std::pair{"launch", 0.0}, {"dram_bandwidth", 1.0}, {"dram_efficiency", 0.05}, {"shared_wavefronts", 0.01}}) {
@@ -161,8 +161,7 @@ constexpr std::string_view move_ptx =
     std::string files = h200 + "," + stored();
     // A wavefront of shared memory takes long on these.
     for (const char* const key : {"g80", "k40m"}) {
-        std::ifstream other(std::string(CARDS_FOLDER "/") + key + ".json");
-        card = nlohmann::json::parse(other);
+        card = nlohmann::json::parse(warpfold::tests::contents_of(std::string(CARDS_FOLDER "/") + key + ".json"));
         for (auto&& [name, figure] : card["figures"].items()) {
             figure["value"] = name.starts_with("latency_") ? nlohmann::json(1) : figure["value"];
         }

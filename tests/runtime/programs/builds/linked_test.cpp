@@ -8,12 +8,13 @@
 #include <map>
 #include <set>
 #include <string>
-#include <unistd.h>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "report/passing_folder.hpp"
 #include "tests/command_output.hpp"
+#include "tests/contents_of.hpp"
 
 namespace {
 
@@ -38,15 +39,13 @@ struct outcome {
 
 // With one variable of the software GPU set to `value`, and another to a file that is read afterwards.
 outcome run(const std::string& arguments, const std::string& setting, const std::string& variable_of_file) {
-    const std::string file =
-        (std::filesystem::temp_directory_path() / ("linked-" + std::to_string(::getpid()) + ".json")).string();
+    const warpfold::report::passing_folder folder("linked");
+    const std::string file = folder.file("written.json");
     const std::string command = "env LD_LIBRARY_PATH='" SOFTGPU_FOLDER "' " + setting + " " + variable_of_file + "='" +
                                 file + "' '" PROGRAM "' " + arguments + " 2>&1";
     auto [status, text] = warpfold::tests::output_of(command);
     outcome o{.status = status, .text = std::move(text)};
-    std::ifstream in(file);
-    o.written = nlohmann::json::parse(in, nullptr, false);
-    std::filesystem::remove(file);
+    o.written = nlohmann::json::parse(warpfold::tests::contents_of(file), nullptr, false);
     return o;
 }
 

@@ -2,14 +2,13 @@
 // Conditional graph nodes: IF, ELSE, WHILE, SWITCH; nested bodies, default values, capture into a body, updates, and what is
 // refused.
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include <unistd.h>
 
+#include "tests/contents_of.hpp"
 #include "tests/runtime/programs/check.hpp"
 
 namespace {
@@ -273,9 +272,7 @@ void prints() {
     add_conditional(f.graph, {}, f.handle(), cudaGraphCondTypeWhile, 1);
     const std::string path = "conditional_graphs." + std::to_string(::getpid()) + ".dot"; // tests run at the same time
     CUDA(cudaGraphDebugDotPrint(f.graph, path.c_str(), 0));
-    std::ifstream in(path);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    CHECK(text.find("CONDITIONAL") != std::string::npos);
+    CHECK(warpfold::tests::contents_of(path).find("CONDITIONAL") != std::string::npos);
     std::remove(path.c_str());
 }
 

@@ -3,26 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
+
+#include "report/passing_folder.hpp"
+#include "tests/contents_of.hpp"
 
 namespace {
 
 nlohmann::json written(const std::string& variable) {
-    const std::string file =
-        (std::filesystem::temp_directory_path() / ("launches-" + std::to_string(::getpid()) + ".json")).string();
+    const warpfold::report::passing_folder folder("launches");
+    const std::string file = folder.file("written.json");
     const std::string command =
         "LD_LIBRARY_PATH='" SOFTGPU_FOLDER "' " + variable + "='" + file + "' '" PROGRAM "' 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0);
-    std::ifstream in(file);
-    const nlohmann::json all = nlohmann::json::parse(in, nullptr, false);
-    std::filesystem::remove(file);
-    return all;
+    return nlohmann::json::parse(warpfold::tests::contents_of(file), nullptr, false);
 }
 
 std::string without_namespace(const std::string& kernel) {
