@@ -10,7 +10,7 @@ namespace softgpu::observe {
 
 // How long the launch would take if this alone limited it.
 struct bound_time {
-    std::string name; // "issue", "dram", "latency", ... : the list is in docs/model.md
+    std::string name; // "issue", "dram", "latency", ... : the list is in docs/model-rules.md
     double nanoseconds = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From what a launch did to how long it takes on a card. Formulas: docs/model.md.
+// From what a launch did to how long it takes on a card. Formulas: docs/model-rules.md.
 #pragma once
 
 #include <cstdint>

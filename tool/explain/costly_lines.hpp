@@ -27,7 +27,7 @@ struct line_cost {
     std::function<double(const softgpu::observe::counters&)> of;
 };
 [[nodiscard]] line_cost cost_of(resource r);
-// A bound of the model of cards, by its name (docs/model.md). The bounds of units of arithmetic go by all instructions: a
+// A bound of the model of cards, by its name (docs/model-rules.md). The bounds of units of arithmetic go by all instructions: a
 // profile does not tell them apart.
 [[nodiscard]] line_cost cost_of_bound(std::string_view bound);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How long launches take on cards that are not there: by a model, never measured. docs/model.md has its formulas.
+// How long launches take on cards that are not there: by a model, never measured. docs/model-rules.md has its formulas.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace warpfold::testing {
 
-// What limits a launch; docs/model.md has a line on each. `other`: one that these headers do not have yet.
+// What limits a launch; docs/model-rules.md has a line on each. `other`: one that these headers do not have yet.
 enum class bound {
     launch, // the cost of launching; nothing that the kernel does
     issue,

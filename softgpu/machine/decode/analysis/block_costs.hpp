@@ -39,7 +39,7 @@ struct machine_cost {
     unsigned turns = 0; // of shared memory, that a load's width takes, behind the first
 };
 
-// Of one PTX instruction. The counts are those that ptxas makes of it for sm_70 and later; see docs/model.md.
+// Of one PTX instruction. The counts are those that ptxas makes of it for sm_70 and later; see docs/model-rules.md.
 [[nodiscard]] machine_cost cost_of(const ptx::instruction& i);
 
 // Nothing moves past such an instruction, and what is behind it waits for it.
