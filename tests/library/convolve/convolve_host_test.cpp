@@ -157,15 +157,15 @@ void set_is_right(std::int64_t kx, std::int64_t ky, const Block& block, const Se
             ASSERT_TRUE((within_bound<T, T>(out[static_cast<std::size_t>(k)], exact, kx * ky))) << k;
         }
     };
-    for (const bool streamed : {false, true}) {
+    for (const bool non_temporal : {false, true}) {
         std::vector<T> out(150 * 23);
         const detail::convolve_task<T, T> task{in.data(), out.data(), 150, 23, 150,    0,      150,
                                                23,        150,        0,   1,  kx / 2, ky / 2, border::mirror};
         detail::over_blocks(host{1}, task, 10, 70,
-                            [&](const detail::host_block& b) { block(task, b, mask.data(), streamed); });
+                            [&](const detail::host_block& b) { block(task, b, mask.data(), non_temporal); });
         right(out, mask);
         detail::over_blocks(host{1}, task, 10, 70, [&](const detail::host_block& b) {
-            separable(task, b, across.data(), down.data(), streamed);
+            separable(task, b, across.data(), down.data(), non_temporal);
         });
         right(out, product);
     }

@@ -39,20 +39,20 @@ struct host_block {
 #define WARPFOLD_LANES_NAME plain_lanes
 #define WARPFOLD_LANES_BYTES 16
 #define WARPFOLD_LANES_TARGET
-#define WARPFOLD_LANES_STREAM __builtin_ia32_movntps
+#define WARPFOLD_LANES_NON_TEMPORAL __builtin_ia32_movntps
 #include "warpfold/host/convolve/lanes.hpp"
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define WARPFOLD_LANES_NAME avx2_lanes
 #define WARPFOLD_LANES_BYTES 32
 #define WARPFOLD_LANES_TARGET __attribute__((target("avx2,fma")))
-#define WARPFOLD_LANES_STREAM __builtin_ia32_movntps256
+#define WARPFOLD_LANES_NON_TEMPORAL __builtin_ia32_movntps256
 #include "warpfold/host/convolve/lanes.hpp"
 
 #define WARPFOLD_LANES_NAME avx512_lanes
 #define WARPFOLD_LANES_BYTES 64
 #define WARPFOLD_LANES_TARGET __attribute__((target("avx512f,avx2,fma")))
-#define WARPFOLD_LANES_STREAM __builtin_ia32_movntps512
+#define WARPFOLD_LANES_NON_TEMPORAL __builtin_ia32_movntps512
 #include "warpfold/host/convolve/lanes.hpp"
 #endif
 
@@ -80,7 +80,7 @@ inline host_lanes_set widest_lanes() {
 
 // True if the results are larger than a cache: reading lines before writing them would waste bandwidth.
 template <class T, class O>
-bool is_streamed(const convolve_task<T, O>& task) {
+bool is_non_temporal(const convolve_task<T, O>& task) {
     constexpr std::int64_t cache = std::int64_t{16} << 20;
     return task.out_width * task.out_height * task.count * static_cast<std::int64_t>(sizeof(O)) > cache;
 }
@@ -105,18 +105,18 @@ struct convolve_engine<host> {
     static void direct(const host& on, const convolve_task<T, O>& task, const A* mask, std::int64_t kx, std::int64_t ky,
                        const char* /*call*/) {
         const host_lanes_set set = widest_lanes();
-        const bool streamed = is_streamed(task);
+        const bool non_temporal = is_non_temporal(task);
         const std::int64_t rows = task.out_height == 1 ? 1 : 64, columns = task.out_height == 1 ? 32768 : 1024;
         over_blocks(on, task, rows, columns, [&](const host_block& block) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
             if (set == host_lanes_set::avx512) {
-                return avx512_lanes::convolve_block(task, block, mask, kx, ky, streamed);
+                return avx512_lanes::convolve_block(task, block, mask, kx, ky, non_temporal);
             }
             if (set == host_lanes_set::avx2) {
-                return avx2_lanes::convolve_block(task, block, mask, kx, ky, streamed);
+                return avx2_lanes::convolve_block(task, block, mask, kx, ky, non_temporal);
             }
 #endif
-            plain_lanes::convolve_block(task, block, mask, kx, ky, streamed);
+            plain_lanes::convolve_block(task, block, mask, kx, ky, non_temporal);
         });
     }
     // As correlate_channels_block(), of images whose channels and results have no gaps between them.
@@ -140,7 +140,7 @@ struct convolve_engine<host> {
     static void separable(const host& on, const convolve_task<T, O>& task, const A* across, std::int64_t kx,
                           const A* down, std::int64_t ky, const char* call) {
         const host_lanes_set set = widest_lanes();
-        const bool streamed = is_streamed(task);
+        const bool non_temporal = is_non_temporal(task);
         constexpr std::int64_t side = 512;
         if constexpr (std::is_same_v<A, T> && std::is_same_v<A, O>) { // others would take long to compile
             if (std::max(kx, ky) > side) {
@@ -151,13 +151,13 @@ struct convolve_engine<host> {
         over_blocks(on, task, side, side, [&](const host_block& block) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
             if (set == host_lanes_set::avx512) {
-                return avx512_lanes::convolve_block_separable(task, block, across, kx, down, ky, streamed);
+                return avx512_lanes::convolve_block_separable(task, block, across, kx, down, ky, non_temporal);
             }
             if (set == host_lanes_set::avx2) {
-                return avx2_lanes::convolve_block_separable(task, block, across, kx, down, ky, streamed);
+                return avx2_lanes::convolve_block_separable(task, block, across, kx, down, ky, non_temporal);
             }
 #endif
-            plain_lanes::convolve_block_separable(task, block, across, kx, down, ky, streamed);
+            plain_lanes::convolve_block_separable(task, block, across, kx, down, ky, non_temporal);
         });
     }
 

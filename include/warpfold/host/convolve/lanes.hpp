@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The inner loops of convolution on the host, for one set of vector instructions. convolve.hpp includes this file once
 // per set, with WARPFOLD_LANES_NAME (the namespace), WARPFOLD_LANES_BYTES (bytes of a vector), WARPFOLD_LANES_TARGET
-// (the attribute of functions) and WARPFOLD_LANES_STREAM (the intrinsic for non-temporal stores). By itself it defines
+// (the attribute of functions) and WARPFOLD_LANES_NON_TEMPORAL (the intrinsic for non-temporal stores). By itself it defines
 // nothing.
 #if defined(WARPFOLD_LANES_NAME)
 
@@ -29,7 +29,7 @@ WARPFOLD_LANES_TARGET void store_lanes_non_temporal(A* to, const typename lanes_
 #elif defined(__x86_64__)
     typename lanes_of<float>::type bits;
     std::memcpy(&bits, &from, sizeof(bits));
-    WARPFOLD_LANES_STREAM(reinterpret_cast<float*>(to), bits);
+    WARPFOLD_LANES_NON_TEMPORAL(reinterpret_cast<float*>(to), bits);
 #else
     std::memcpy(to, &from, sizeof(from));
 #endif
@@ -110,7 +110,7 @@ WARPFOLD_LANES_TARGET WARPFOLD_ALWAYS_INLINE void add_rows(typename lanes_of<A>:
 // Sums of R rows and N vectors of columns in registers, for a mask of Kx by Ky if they are not 0. Row r starts at out +
 // r * out_pitch; rows[y] + i is the sample for mask value (i, 0) in row y. IsShared: all R rows are sums of the same samples,
 // and the mask of row r is at mask + r * apart.
-template <unsigned R, unsigned N, bool Streamed, int Kx, int Ky, bool IsShared = false, class A>
+template <unsigned R, unsigned N, bool NonTemporal, int Kx, int Ky, bool IsShared = false, class A>
 WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const A* const* rows, std::int64_t x,
                                            const A* mask, std::int64_t kx, std::int64_t ky, std::int64_t apart = 0) {
     static_assert(R == 1 || R == 4);
@@ -148,7 +148,7 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
     for (unsigned r = 0; r < R; ++r) {
         WARPFOLD_UNROLL
         for (unsigned v = 0; v < N; ++v) {
-            if constexpr (Streamed) {
+            if constexpr (NonTemporal) {
                 store_lanes_non_temporal<A>(out + r * out_pitch + v * lanes, sum[r][v]);
             } else {
                 std::memcpy(out + r * out_pitch + v * lanes, &sum[r][v], sizeof(vector));
@@ -158,7 +158,7 @@ WARPFOLD_LANES_TARGET void correlate_lanes(A* out, std::int64_t out_pitch, const
 }
 
 // R rows of `columns` sums from x = 0 on.
-template <unsigned R, unsigned N, bool Streamed = false, int Kx = 0, int Ky = 0, bool IsShared = false, class A,
+template <unsigned R, unsigned N, bool NonTemporal = false, int Kx = 0, int Ky = 0, bool IsShared = false, class A,
           class O>
 WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::int64_t columns, const A* const* rows,
                                           const A* mask, std::int64_t kx, std::int64_t ky, std::int64_t apart = 0) {
@@ -174,7 +174,7 @@ WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::i
         }
         x += wanted;
     };
-    if constexpr (Streamed) {
+    if constexpr (NonTemporal) {
         static_assert(R == 1);
         const auto beyond = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) % 64 / sizeof(A));
         if (beyond != 0) {
@@ -184,7 +184,7 @@ WARPFOLD_LANES_TARGET void correlate_rows(O* out, std::int64_t out_pitch, std::i
     }
     if constexpr (std::is_same_v<O, A>) {
         for (; x + width <= columns; x += width) {
-            correlate_lanes<R, N, Streamed, Kx, Ky, IsShared>(out + x, out_pitch, rows, x, mask, kx, ky, apart);
+            correlate_lanes<R, N, NonTemporal, Kx, Ky, IsShared>(out + x, out_pitch, rows, x, mask, kx, ky, apart);
         }
     }
     while (x < columns) { // NOLINT(bugprone-infinite-loop): partly() changes x
@@ -293,18 +293,18 @@ WARPFOLD_LANES_TARGET void correlate_four(O* out, std::int64_t out_pitch, std::i
 template <class A, class O>
 WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::int64_t columns, std::int64_t count,
                                            const A* const* rows, const A* mask, std::int64_t kx, std::int64_t ky,
-                                           bool streamed) {
+                                           bool non_temporal) {
     std::int64_t r = 0;
     if constexpr (std::is_same_v<O, A>) {
         // One row after another: several rows whose addresses differ by a power of two would compete for
         // write-combining buffers.
-        for (; streamed && ky == 1 && r < count; ++r) {
+        for (; non_temporal && ky == 1 && r < count; ++r) {
             correlate_rows<1, 8, true>(out + r * out_pitch, out_pitch, columns, rows + r, mask, kx, ky);
         }
     }
     if constexpr (std::is_same_v<O, A>) {
         constexpr std::int64_t most = 1024, pitch = most + 64 / sizeof(A);
-        if (streamed && ky > 1 && columns <= most && count >= 4) { // by way of rows that stay in the cache
+        if (non_temporal && ky > 1 && columns <= most && count >= 4) { // by way of rows that stay in the cache
             alignas(64) A four[static_cast<std::size_t>(4 * pitch)];
             for (; r + 4 <= count; r += 4) {
                 correlate_four(four, pitch, columns, rows + r, mask, kx, ky);
@@ -325,23 +325,24 @@ WARPFOLD_LANES_TARGET void correlate_block(O* out, std::int64_t out_pitch, std::
 // The results of one block of an image; samples outside of the image, and those around them, are copied.
 template <class A, class T, class O>
 WARPFOLD_LANES_TARGET void convolve_whole_block(const convolve_task<T, O>& task, const host_block& block, const A* mask,
-                                                std::int64_t kx, std::int64_t ky, bool streamed) {
+                                                std::int64_t kx, std::int64_t ky, bool non_temporal) {
     const T* const image = task.in + block.image * task.distance;
     O* const out = task.out + block.image * task.out_distance + block.y * task.out_pitch + block.x;
     const sample_rows<A, T, O> rows(task, image, block.x - task.lead_x, block.y - task.lead_y,
                                     most_columns<A>(block.columns) + kx - 1, block.rows + ky - 1);
-    correlate_block(out, task.out_pitch, block.columns, block.rows, rows.from(0), mask, kx, ky, streamed);
+    correlate_block(out, task.out_pitch, block.columns, block.rows, rows.from(0), mask, kx, ky, non_temporal);
 }
 
 // The same, with an edge of a long row as a block of its own, so that only that is copied.
 template <class A, class T, class O>
 WARPFOLD_LANES_TARGET void convolve_block(const convolve_task<T, O>& task, const host_block& block, const A* mask,
-                                          std::int64_t kx, std::int64_t ky, bool streamed) {
+                                          std::int64_t kx, std::int64_t ky, bool non_temporal) {
     constexpr std::int64_t line = 64; // elements; so that all parts have the alignment of the block
     const std::int64_t edge = (most_columns<A>(0) + kx + line - 1) / line * line;
     host_block middle = block;
     const auto part = [&](std::int64_t x, std::int64_t columns) {
-        convolve_whole_block(task, host_block{block.image, block.y, x, block.rows, columns}, mask, kx, ky, streamed);
+        convolve_whole_block(task, host_block{block.image, block.y, x, block.rows, columns}, mask, kx, ky,
+                             non_temporal);
     };
     if (block.rows == 1 && block.columns > 4 * edge) {
         if (middle.x < task.lead_x) {
@@ -391,7 +392,7 @@ WARPFOLD_LANES_TARGET void correlate_channels_block(const convolve_task<A, A>& t
 template <class A, class T, class O>
 WARPFOLD_LANES_TARGET void convolve_block_separable(const convolve_task<T, O>& task, const host_block& block,
                                                     const A* across, std::int64_t kx, const A* down, std::int64_t ky,
-                                                    bool streamed) {
+                                                    bool non_temporal) {
     const T* const image = task.in + block.image * task.distance;
     O* const out = task.out + block.image * task.out_distance + block.y * task.out_pitch + block.x;
     const std::int64_t count = block.rows + ky - 1, columns = most_columns<A>(block.columns), kept = ky + 3;
@@ -407,7 +408,7 @@ WARPFOLD_LANES_TARGET void convolve_block_separable(const convolve_task<T, O>& t
             correlate_block(to, columns, block.columns, 1, rows.from(done), across, kx, 1, false);
         }
         correlate_block(out + r * task.out_pitch, task.out_pitch, block.columns, now, row.data() + r, down, 1, ky,
-                        streamed);
+                        non_temporal);
     }
 }
 
@@ -416,5 +417,5 @@ WARPFOLD_LANES_TARGET void convolve_block_separable(const convolve_task<T, O>& t
 #undef WARPFOLD_LANES_NAME
 #undef WARPFOLD_LANES_BYTES
 #undef WARPFOLD_LANES_TARGET
-#undef WARPFOLD_LANES_STREAM
+#undef WARPFOLD_LANES_NON_TEMPORAL
 #endif

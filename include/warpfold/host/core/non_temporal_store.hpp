@@ -10,7 +10,7 @@
 #include "warpfold/host/core/vectors.hpp"
 
 #if defined(WARPFOLD_AVX2) && !defined(__CUDACC__)
-#define WARPFOLD_STREAMS_LINES 1
+#define WARPFOLD_STORES_LINES 1
 #include <immintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
@@ -21,10 +21,10 @@ namespace warpfold::detail {
 // Outputs smaller than this use ordinary stores.
 inline constexpr std::size_t least_non_temporal_bytes = std::size_t{4} << 20;
 
-#if defined(WARPFOLD_STREAMS_LINES)
-// Copies whole cache lines.
-__attribute__((target("avx2"))) inline void stream_lines(unsigned char* to, const unsigned char* from,
-                                                         std::size_t bytes) {
+#if defined(WARPFOLD_STORES_LINES)
+// Whole cache lines by non-temporal stores.
+__attribute__((target("avx2"))) inline void store_lines(unsigned char* to, const unsigned char* from,
+                                                        std::size_t bytes) {
     for (std::size_t k = 0; k < bytes; k += 64) {
         const auto low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + k)),
                    high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + k + 32));
@@ -50,22 +50,22 @@ inline void copy_non_temporal(void* to, const void* from, std::size_t bytes) {
     const std::size_t head = until(16);
     std::memcpy(at, source, head);
     advance(head);
-    const auto stream = [&](std::size_t count) {
+    const auto store = [&](std::size_t count) {
         for (std::size_t k = 0; k + 16 <= count; k += 16) {
             _mm_stream_si128(reinterpret_cast<__m128i*>(at + k),
                              _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + k)));
         }
         advance(count / 16 * 16);
     };
-#if defined(WARPFOLD_STREAMS_LINES)
+#if defined(WARPFOLD_STORES_LINES)
     if (has_avx2()) {
-        stream(until(64));
+        store(until(64));
         const std::size_t lines = bytes / 64 * 64;
-        stream_lines(at, source, lines);
+        store_lines(at, source, lines);
         advance(lines);
     }
 #endif
-    stream(bytes);
+    store(bytes);
     std::memcpy(at, source, bytes);
 #else
     std::memcpy(to, from, bytes);
