@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
+#include "ladder/memory/elements.cuh"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -38,16 +39,12 @@ struct one_word { // for each warp
 };
 struct anywhere {
     static constexpr std::uint64_t more = 0;
-    __host__ __device__ static std::uint64_t of(std::uint64_t i, std::uint64_t n) {
-        std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15ull;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-        return (z ^ (z >> 27)) % n;
-    }
+    __host__ __device__ static std::uint64_t of(std::uint64_t i, std::uint64_t n) { return random_place(i, n); }
 };
 
 template <class Pattern>
 __global__ void gather(int* output, const int* input, std::uint64_t n) {
-    const std::uint64_t i = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
+    const std::uint64_t i = index();
     if (i < n) {
         output[i] = input[Pattern::of(i, n)];
     }
@@ -158,7 +155,7 @@ verdict scattered_share(const engine::evidence& e) {
 
 // x[i] = a[i + 1] - a[i], and x[i] = a[64 i] - a[i], with as many elements as a has.
 __global__ void difference(int* x, const int* a, std::uint64_t n, unsigned times, unsigned plus) {
-    const std::uint64_t i = threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x;
+    const std::uint64_t i = index();
     if (i < n) {
         x[i] = a[times * i + plus] - a[i];
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ladder/engine/definition/data.hpp"
+#include "ladder/memory/elements.cuh"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
@@ -16,8 +17,6 @@ struct position {
 struct alignas(16) padded_position {
     float x, y, z, unused;
 };
-
-__device__ std::uint64_t index() { return threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x; }
 
 __global__ void of_structures(float* sums, const position* data, std::uint64_t n) {
     const std::uint64_t i = index();

@@ -8,13 +8,12 @@
 
 #include "ladder/engine/command.hpp"
 #include "ladder/engine/definition/data.hpp"
+#include "ladder/memory/elements.cuh"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
 
 namespace {
-
-__device__ std::uint64_t index() { return threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x; }
 
 // The slides' two kernels.
 __global__ void copy_restricted(int* __restrict__ output, const int* __restrict__ input, std::uint64_t n) {

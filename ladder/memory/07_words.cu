@@ -11,13 +11,12 @@
 
 #include "ladder/engine/command.hpp"
 #include "ladder/engine/definition/data.hpp"
+#include "ladder/memory/elements.cuh"
 #include "ladder/memory/steps.hpp"
 
 namespace warpfold::ladder::memory {
 
 namespace {
-
-__device__ std::uint64_t index() { return threadIdx.x + std::uint64_t{blockIdx.x} * blockDim.x; }
 
 template <class Word>
 __global__ void copy_words(Word* out, const Word* in, std::uint64_t n) {
@@ -123,16 +122,10 @@ verdict same_stores(const engine::evidence& e) {
 }
 
 // As the step "scattered", with loads that are kept in L2 only.
-__host__ __device__ std::uint64_t anywhere(std::uint64_t i, std::uint64_t n) {
-    std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    return (z ^ (z >> 27)) % n;
-}
-
 __global__ void gather_in_l2(int* output, const int* input, std::uint64_t n) {
     const std::uint64_t i = index();
     if (i < n) {
-        output[i] = __ldcg(input + anywhere(i, n));
+        output[i] = __ldcg(input + random_place(i, n));
     }
 }
 
@@ -140,7 +133,7 @@ engine::sample gathered(std::uint64_t n, std::uint64_t seed) {
     const auto in = engine::numbers(n, seed);
     std::vector<std::int32_t> right(n);
     for (std::uint64_t i = 0; i < n; ++i) {
-        right[i] = in[anywhere(i, n)];
+        right[i] = in[random_place(i, n)];
     }
     return {n, {engine::bytes_of(in)}, engine::bytes_of(right)};
 }
