@@ -95,62 +95,44 @@ __global__ void sum_unroll_128(const float* input, float* partial, std::uint64_t
     }
 }
 
-using counters = engine::counters;
-
-std::uint64_t blocks(const engine::evidence& e) { return e.step.launches[0].grid[0]; }
-
-// Of one block, stride by stride: threads that store, warps with such threads, warps that diverge.
-std::vector<std::uint64_t> active(const engine::evidence& e) {
-    return engine::by_interval(e.step.launches[0], 1, strides,
-                               [&](const counters& c) { return c.shared_store_bytes / sizeof(float) / blocks(e); });
-}
-std::vector<std::uint64_t> warps_at_work(const engine::evidence& e) {
-    return engine::by_interval(e.step.launches[0], 1, strides,
-                               [&](const counters& c) { return c.shared_store_requests / blocks(e); });
-}
-std::vector<std::uint64_t> divergent(const engine::evidence& e) {
-    return engine::by_interval(e.step.launches[0], 1, strides,
-                               [&](const counters& c) { return c.divergent_branches / blocks(e); });
-}
-
 verdict halving(const engine::evidence& e) {
-    const auto here = active(e);
-    const auto warps = warps_at_work(e);
+    const auto here = active(e, strides);
+    const auto warps = warps_at_work(e, strides);
     return seen(here == std::vector<std::uint64_t>{64, 32, 16, 8, 4, 2, 1} &&
                     warps == std::vector<std::uint64_t>{4, 4, 4, 4, 4, 2, 1},
                 "active threads with stride 1, 2, ..., 64: " + list(here) + "; in warps: " + list(warps));
 }
 
 verdict all_four_diverge(const engine::evidence& e) {
-    const auto here = divergent(e);
+    const auto here = divergent(e, strides);
     return seen(std::vector<std::uint64_t>(here.begin(), here.begin() + 5) == std::vector<std::uint64_t>(5, 4),
                 "divergent warps of 4 with stride 1, 2, ..., 64: " + list(here));
 }
 
 verdict as_few_warps(const engine::evidence& e) {
-    const auto here = warps_at_work(e);
+    const auto here = warps_at_work(e, strides);
     return seen(here == std::vector<std::uint64_t>{2, 1, 1, 1, 1, 1, 1}, "warps with active threads: " + list(here));
 }
 
 verdict not_completely(const engine::evidence& e) {
-    const auto here = divergent(e);
+    const auto here = divergent(e, strides);
     const bool first_two = here[0] == 0 && here[1] == 0;
     const bool rest = std::vector<std::uint64_t>(here.begin() + 2, here.end()) == std::vector<std::uint64_t>(5, 1);
     return seen(first_two && rest, "divergent warps of 4 with stride 1, 2, ..., 64: " + list(here));
 }
 
 verdict same_active_threads(const engine::evidence& e, const step_result& other) {
-    const auto here = active(e);
+    const auto here = active(e, strides);
     const auto c = engine::total(e.step.launches);
     const auto before = engine::total(other.launches);
-    return seen(here == active(e.of(other)) && engine::bank_conflicts(c) == 0,
+    return seen(here == active(e.of(other), strides) && engine::bank_conflicts(c) == 0,
                 "active threads: " + list(here) + "; " + std::to_string(engine::bank_conflicts(c)) +
                     " bank conflicts, " + std::to_string(engine::bank_conflicts(before)) + " packed");
 }
 
 verdict fewer_instructions(const engine::evidence& e, const step_result& other) {
     const auto each = [&](const step_result& s) {
-        return static_cast<double>(s.launches[0].total.warp_instructions) / static_cast<double>(4 * blocks(e));
+        return static_cast<double>(s.launches[0].total.warp_instructions) / static_cast<double>(4 * e.blocks());
     };
     return seen(each(e.step) < each(other),
                 number(each(e.step), 1) + " instructions a warp, " + number(each(other), 1) + " with the loop");
@@ -159,11 +141,9 @@ verdict fewer_instructions(const engine::evidence& e, const step_result& other) 
 verdict constants(const engine::evidence& e, const step_result& other) {
     const auto here = e.step.launches[0].total.branches;
     const auto before = other.launches[0].total.branches;
-    return seen(here < before, std::to_string(here / blocks(e)) + " branches a block, " +
-                                   std::to_string(before / blocks(e)) + " with the loop");
+    return seen(here < before, std::to_string(here / e.blocks()) + " branches a block, " +
+                                   std::to_string(before / e.blocks()) + " with the loop");
 }
-
-std::uint64_t least_bytes(std::uint64_t n) { return n * sizeof(float); }
 
 constexpr const char* source = "ladder/warps/01_trees.cu";
 constexpr const char* example = "587, Warp Divergence Example";
@@ -175,7 +155,7 @@ engine::step_definition modulo() {
         .about = {"modulo", "active threads by modulo", source, "every second, fourth, eighth thread adds", example},
         .data = partial_sums,
         .run = [](const engine::stage& on) { run_tree(on, "sum_mod_128", sum_mod_128); },
-        .least_bytes = least_bytes,
+        .least_bytes = floats_read,
         .claims = {{"M=128: active threads shrink by stride: 64 threads 0, 2, 4, ..., 126, 32, 16, 8, 4, 2, 1", example,
                     engine::counted(halving).refuted_by(engine::step_in_place("packed"))},
                    {"warp divergence for stride <= 16: all 4 warps have both active and inactive threads", example,
@@ -187,7 +167,7 @@ engine::step_definition packed() {
                       "587, Pack Active Threads"},
             .data = partial_sums,
             .run = [](const engine::stage& on) { run_tree(on, "sum_idx_128", sum_idx_128); },
-            .least_bytes = least_bytes,
+            .least_bytes = floats_read,
             .claims = {
                 {"as few warps as possible have active threads now", "587, Pack Active Threads",
                  engine::counted(as_few_warps).refuted_by(engine::step_in_place("modulo"))},
@@ -203,7 +183,7 @@ engine::step_definition sequential() {
                   "587, Resolve Bank Conflicts via Sequential Accesses"},
         .data = partial_sums,
         .run = [](const engine::stage& on) { run_tree(on, "sum_seq_128", sum_seq_128); },
-        .least_bytes = least_bytes,
+        .least_bytes = floats_read,
         .claims = {
             {"same active threads although stride updates differently; no bank conflict",
              "587, Resolve Bank Conflicts via Sequential Accesses", engine::compared("packed", same_active_threads)},
@@ -216,7 +196,7 @@ engine::step_definition unrolled() {
                          .leads_to("by shuffles"),
             .data = partial_sums,
             .run = [](const engine::stage& on) { run_tree(on, "sum_unroll_128", sum_unroll_128); },
-            .least_bytes = least_bytes,
+            .least_bytes = floats_read,
             .claims = {{"unroll a loop to reduce loop overheads", "587, Loop Unrolling",
                         engine::compared("sequential", fewer_instructions)},
                        {"updating loop variables and taking branches", "587, Loop Overheads",

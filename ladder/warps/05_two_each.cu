@@ -89,55 +89,28 @@ __global__ void one_thread(const float* input, float* partial, std::uint64_t n) 
 }
 
 engine::sample sums_of_two_thousand(std::uint64_t n, std::uint64_t seed) {
-    const auto in = engine::numbers<float>(n, seed);
-    std::vector<float> sums;
-    for (std::uint64_t first = 0; first < n; first += taken) {
-        float sum = 0;
-        for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + taken, n); ++i) {
-            sum += in[i];
-        }
-        sums.push_back(sum);
-    }
-    return {n, {engine::bytes_of(in)}, engine::bytes_of(sums), engine::value_type::float32};
+    return partial_sums(engine::numbers<float>(n, seed), taken);
 }
 
-auto launched(const char* name, tree kernel) {
-    return [=](const engine::stage& on) {
-        if (on.n != 0) {
-            engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, taken)), block, 0,
-                           on.input<float>(), on.output<float>(), on.n);
-        }
-    };
-}
-
-std::uint64_t blocks(const engine::evidence& e) { return e.step.launches[0].grid[0]; }
-
-// Of one block, iteration by iteration.
-std::vector<std::uint64_t> active(const engine::evidence& e) {
-    return engine::by_interval(e.step.launches[0], 1, iterations, [&](const engine::counters& c) {
-        return c.shared_store_bytes / sizeof(float) / blocks(e);
-    });
-}
-std::vector<std::uint64_t> divergent(const engine::evidence& e) {
-    return engine::by_interval(e.step.launches[0], 1, iterations,
-                               [&](const engine::counters& c) { return c.divergent_branches / blocks(e); });
+auto launched(const char* name, tree kernel, unsigned block_threads = block) {
+    return [=](const engine::stage& on) { run_tree(on, name, kernel, taken, block_threads); };
 }
 
 verdict two_for_each(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
-    return seen(blocks(e) == engine::divide_up(e.n(), taken) && c.global_load_bytes == e.n() * sizeof(float),
-                std::to_string(blocks(e)) + " blocks, " + std::to_string(taken) + " elements each");
+    return seen(e.blocks() == engine::divide_up(e.n(), taken) && c.global_load_bytes == e.n() * sizeof(float),
+                std::to_string(e.blocks()) + " blocks, " + std::to_string(taken) + " elements each");
 }
 
 verdict little_traffic(const engine::evidence& e) {
     const auto& c = e.step.launches[0].total;
-    return seen(c.global_store_bytes == blocks(e) * sizeof(float), std::to_string(c.global_store_bytes) +
-                                                                       " bytes are stored to global memory by " +
-                                                                       std::to_string(blocks(e)) + " blocks");
+    return seen(c.global_store_bytes == e.blocks() * sizeof(float), std::to_string(c.global_store_bytes) +
+                                                                        " bytes are stored to global memory by " +
+                                                                        std::to_string(e.blocks()) + " blocks");
 }
 
 verdict much_divergence(const engine::evidence& e) {
-    const auto here = divergent(e);
+    const auto here = divergent(e, iterations);
     return seen(std::vector<std::uint64_t>(here.begin() + 1, here.begin() + 6) == std::vector<std::uint64_t>(5, 32),
                 "divergent warps of 32 with stride 1, 2, ..., 1024: " + list(here));
 }
@@ -162,10 +135,8 @@ verdict slower_alone(const engine::evidence& e, const step_result& tree) {
 }
 
 verdict consecutive(const engine::evidence& e) {
-    const auto here = active(e);
-    const auto warps = engine::by_interval(e.step.launches[0], 1, iterations, [&](const engine::counters& c) {
-        return c.shared_store_requests / blocks(e);
-    });
+    const auto here = active(e, iterations);
+    const auto warps = warps_at_work(e, iterations);
     return seen(std::vector<std::uint64_t>(here.begin(), here.begin() + 6) ==
                         std::vector<std::uint64_t>{1024, 512, 256, 128, 64, 32} &&
                     std::vector<std::uint64_t>(warps.begin(), warps.begin() + 6) ==
@@ -174,13 +145,13 @@ verdict consecutive(const engine::evidence& e) {
 }
 
 verdict first_steps(const engine::evidence& e) {
-    const auto here = divergent(e);
+    const auto here = divergent(e, iterations);
     return seen(engine::sum({here.begin(), here.begin() + 5}) == 0,
                 "divergent warps with stride 1024, 512, ..., 1: " + list(here));
 }
 
 verdict last_steps(const engine::evidence& e) {
-    const auto all = divergent(e); // the last with the store of the sum
+    const auto all = divergent(e, iterations); // the last with the store of the sum
     const std::vector<std::uint64_t> here(all.begin() + 6, all.end());
     return seen(std::all_of(here.begin(), here.end(), [](std::uint64_t warps) { return warps >= 1; }),
                 "divergent branches in the last 5 steps: " + list(here));
@@ -191,14 +162,12 @@ verdict earlier(const engine::evidence& e, const step_result& other) {
     const auto before = other.launches[0].total;
     return seen(
         here.barriers < before.barriers && here.warp_instructions < before.warp_instructions,
-        std::to_string(here.barriers / blocks(e)) + " arrivals of warps at a barrier a block, " +
-            std::to_string(before.barriers / blocks(e)) + " where they stay; " +
+        std::to_string(here.barriers / e.blocks()) + " arrivals of warps at a barrier a block, " +
+            std::to_string(before.barriers / e.blocks()) + " where they stay; " +
             number(100.0 * static_cast<double>(here.warp_instructions) / static_cast<double>(before.warp_instructions),
                    0) +
             " % of the instructions");
 }
-
-std::uint64_t least_bytes(std::uint64_t n) { return n * sizeof(float); }
 
 constexpr const char* source = "ladder/warps/05_two_each.cu";
 constexpr const char* better = "Parallel patterns, Better Reduction Step";
@@ -210,7 +179,7 @@ engine::step_definition straightforward() {
                       "the threads whose number the stride divides add", "Parallel patterns, Step 2: Reduction"},
             .data = sums_of_two_thousand,
             .run = launched("straightforward_tree", straightforward_tree),
-            .least_bytes = least_bytes,
+            .least_bytes = floats_read,
             .claims = {{"each thread block takes 2 x blockDim input elements",
                         "Parallel patterns, First Step: Block Design",
                         engine::counted(two_for_each).refuted_by(engine::step_in_place("modulo"))},
@@ -226,14 +195,8 @@ engine::step_definition one_thread_each() {
         .about = {"loop", "one thread adds what a block takes", source, "the sequential algorithm",
                   "Parallel patterns, An efficient sequential reduction algorithm"},
         .data = sums_of_two_thousand,
-        .run =
-            [](const engine::stage& on) {
-                if (on.n != 0) {
-                    engine::launch(on, "one_thread", one_thread, static_cast<unsigned>(engine::divide_up(on.n, taken)),
-                                   1, 0, on.input<float>(), on.output<float>(), on.n);
-                }
-            },
-        .least_bytes = least_bytes,
+        .run = launched("one_thread", one_thread, 1),
+        .least_bytes = floats_read,
         .claims = {{"each operation involves much more complex address calculation and intermediate result "
                     "manipulation",
                     "Parallel patterns, Be Careful!", engine::compared("straightforward", complex_operations)},
@@ -247,7 +210,7 @@ engine::step_definition better_step() {
         .about = {"consecutive", "two elements a thread, consecutive threads", source, "the stride shrinks", better},
         .data = sums_of_two_thousand,
         .run = launched("better_tree", better_tree),
-        .least_bytes = least_bytes,
+        .least_bytes = floats_read,
         .claims = {{"1024, 512, 256, 128, 64, 32 consecutive threads are active in each step", better,
                     engine::counted(consecutive).refuted_by(engine::step_in_place("straightforward"))},
                    {"no divergence in the first 5 steps: all threads in each warp are active or inactive", better,
@@ -268,7 +231,7 @@ engine::step_definition retiring() {
                       "380, A better implementation"},
             .data = sums_of_two_thousand,
             .run = launched("retiring_tree", retiring_tree),
-            .least_bytes = least_bytes,
+            .least_bytes = floats_read,
             .expected = outcome::by_luck,
             .lesson =
                 "threads of one warp have left where others of it come to the barrier: right where the hardware does "

@@ -141,7 +141,7 @@ engine::step_definition without_volatile() {
                       "Kharagpur, Reduction 5: warpReduce"},
             .data = partial_sums,
             .run = [](const engine::stage& on) { run_tree(on, "last_warp_of", last_warp_of<float>); },
-            .least_bytes = [](std::uint64_t n) { return n * sizeof(float); },
+            .least_bytes = floats_read,
             .expected = outcome::by_luck,
             .lesson = "the compiler may leave out stores that the thread itself does not read, and nothing orders the "
                       "lanes",

@@ -8,12 +8,12 @@
 
 namespace warpfold::ladder::warps {
 
-engine::sample partial_sums(const std::vector<float>& in) {
+engine::sample partial_sums(const std::vector<float>& in, unsigned taken) {
     const std::uint64_t n = in.size();
     std::vector<float> sums;
-    for (std::uint64_t first = 0; first < n; first += threads) {
+    for (std::uint64_t first = 0; first < n; first += taken) {
         float sum = 0;
-        for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + threads, n); ++i) {
+        for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + taken, n); ++i) {
             sum += in[i];
         }
         sums.push_back(sum);
@@ -23,6 +23,22 @@ engine::sample partial_sums(const std::vector<float>& in) {
 
 engine::sample partial_sums(std::uint64_t n, std::uint64_t seed) {
     return partial_sums(engine::numbers<float>(n, seed));
+}
+
+std::vector<std::uint64_t> active(const engine::evidence& e, unsigned count) {
+    return engine::by_interval(e.first(), 1, count, [&](const engine::counters& c) {
+        return c.shared_store_bytes / sizeof(float) / e.blocks();
+    });
+}
+
+std::vector<std::uint64_t> warps_at_work(const engine::evidence& e, unsigned count) {
+    return engine::by_interval(e.first(), 1, count,
+                               [&](const engine::counters& c) { return c.shared_store_requests / e.blocks(); });
+}
+
+std::vector<std::uint64_t> divergent(const engine::evidence& e, unsigned count) {
+    return engine::by_interval(e.first(), 1, count,
+                               [&](const engine::counters& c) { return c.divergent_branches / e.blocks(); });
 }
 
 const engine::ladder_definition& laboratory() {

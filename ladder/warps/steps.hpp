@@ -18,18 +18,25 @@ namespace warpfold::ladder::warps {
 constexpr unsigned threads = 128; // the lecture's M
 constexpr unsigned strides = 7;   // 1, 2, ..., 64
 
-// Numbers, and the sum of each 128 of them.
-[[nodiscard]] engine::sample partial_sums(const std::vector<float>& in);
+// Numbers, and the sum of each `taken` of them.
+[[nodiscard]] engine::sample partial_sums(const std::vector<float>& in, unsigned taken = threads);
 // The same of whole numbers as floats.
 [[nodiscard]] engine::sample partial_sums(std::uint64_t n, std::uint64_t seed);
 
 using tree = void (*)(const float* input, float* partial, std::uint64_t n);
-inline void run_tree(const engine::stage& on, const char* name, tree kernel) {
+inline void run_tree(const engine::stage& on, const char* name, tree kernel, unsigned taken = threads,
+                     unsigned block = threads) {
     if (on.n != 0) {
-        engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, threads)), threads, 0,
+        engine::launch(on, name, kernel, static_cast<unsigned>(engine::divide_up(on.n, taken)), block, 0,
                        on.input<float>(), on.output<float>(), on.n);
     }
 }
+[[nodiscard]] inline std::uint64_t floats_read(std::uint64_t n) { return n * sizeof(float); }
+
+// Of one block of the first launch, `count` strides: threads that store, warps with such threads, warps that diverge.
+[[nodiscard]] std::vector<std::uint64_t> active(const engine::evidence& e, unsigned count);
+[[nodiscard]] std::vector<std::uint64_t> warps_at_work(const engine::evidence& e, unsigned count);
+[[nodiscard]] std::vector<std::uint64_t> divergent(const engine::evidence& e, unsigned count);
 
 engine::step_definition modulo();
 engine::step_definition packed();
