@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/compact/counted_cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
@@ -185,21 +186,15 @@ TEST(Counted, ChainInAGraph) {
     const on_device<float> there(data), kept(n), total(1), scanned(n);
     const on_device<std::uint64_t> number(1);
     workspace memory(std::max({select_workspace<float>(n), scan_workspace<float>(n), reduce_workspace(8)}));
-    cudaStream_t stream = nullptr;
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t instance = nullptr;
-    CUDA(cudaStreamCreate(&stream));
-    const gpu on{stream, &memory};
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    select(on, there.data(), n, kept.data(), number.data(), tests::is_multiple_of_three{});
-    reduce(on, kept.data(), count_at(number.data(), n), total.data());
-    exclusive_scan(on, kept.data(), count_at(number.data(), n), scanned.data(), sum{}, 2.0f);
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    const tests::captured_calls captured([&](cudaStream_t stream) {
+        const gpu on{stream, &memory};
+        select(on, there.data(), n, kept.data(), number.data(), tests::is_multiple_of_three{});
+        reduce(on, kept.data(), count_at(number.data(), n), total.data());
+        exclusive_scan(on, kept.data(), count_at(number.data(), n), scanned.data(), sum{}, 2.0f);
+    });
     for (unsigned run = 0; run < 2; ++run) {
         CUDA(cudaMemcpy(there.data(), data.data(), n * sizeof(float), cudaMemcpyHostToDevice));
-        CUDA(cudaGraphLaunch(instance, stream));
-        CUDA(cudaStreamSynchronize(stream));
+        captured.run();
         std::vector<float> left(n);
         left.resize(select(host{}, data, left, tests::is_multiple_of_three{}));
         EXPECT_EQ(number.read()[0], left.size());
@@ -212,9 +207,6 @@ TEST(Counted, ChainInAGraph) {
         data.assign(n, 1); // nothing is left
         data[n - 1] = 6;
     }
-    CUDA(cudaGraphExecDestroy(instance));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(stream));
 }
 
 TEST(Counted, BadArguments) {

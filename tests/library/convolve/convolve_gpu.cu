@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/convolve/convolve_gpu.hpp"
 
 using namespace warpfold;
@@ -117,7 +118,7 @@ TEST(convolve, infinity_reaches_only_its_sums) {
     for (const std::uint64_t k : {3u, 6u, 33u}) {
         std::vector<float> data(4001, 1.0f), mask(k, 0.5f);
         data[2000] = infinity;
-        const device_array<float> in(data), out(data);
+        const on_device<float> in(data), out(data);
         correlate(gpu{}, static_cast<const float*>(in.data()), data.size(), mask.data(), k, out.data());
         const auto got = out.read();
         for (std::uint64_t i = 0; i < got.size(); ++i) {
@@ -128,7 +129,7 @@ TEST(convolve, infinity_reaches_only_its_sums) {
     for (const std::uint64_t k : {3u, 5u, 6u}) {
         std::vector<float> data(64 * 64, 1.0f), mask(k * k, 1.0f);
         data[30 * 64 + 20] = infinity;
-        const device_array<float> in(data), out(data);
+        const on_device<float> in(data), out(data);
         correlate(gpu{}, image{static_cast<const float*>(in.data()), 64, 64}, image{mask.data(), k, k},
                   image{out.data(), 64, 64});
         const auto got = out.read();
@@ -147,35 +148,26 @@ TEST(convolve, captured) {
     for (const std::uint64_t k : {5u, 40u, 1200u}) {
         workspace memory(convolve_workspace<float, float>(k));
         std::vector<float> mask(k, 1.0f);
-        const device_array<float> in(std::vector<float>(n, 0.0f)), out(std::vector<float>(n, -1.0f));
-        cudaStream_t stream = nullptr;
-        CUDA(cudaStreamCreate(&stream));
-        cudaGraph_t graph = nullptr;
-        cudaGraphExec_t instance = nullptr;
-        CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-        convolve(gpu{stream, &memory}, static_cast<const float*>(in.data()), n, mask.data(), k, out.data(),
-                 {border::wrap, outputs::same});
-        CUDA(cudaStreamEndCapture(stream, &graph));
-        CUDA(cudaGraphInstantiate(&instance, graph, 0));
+        const on_device<float> in(std::vector<float>(n, 0.0f)), out(std::vector<float>(n, -1.0f));
+        const tests::captured_calls captured([&](cudaStream_t stream) {
+            convolve(gpu{stream, &memory}, static_cast<const float*>(in.data()), n, mask.data(), k, out.data(),
+                     {border::wrap, outputs::same});
+        });
         std::fill(mask.begin(), mask.end(), 100.0f);
         for (const float value : {1.0f, 3.0f}) {
             const std::vector<float> data(n, value);
             CUDA(cudaMemcpy(in.data(), data.data(), n * sizeof(float), cudaMemcpyHostToDevice));
-            CUDA(cudaGraphLaunch(instance, stream));
-            CUDA(cudaStreamSynchronize(stream));
+            captured.run();
             for (const float x : out.read()) {
                 EXPECT_EQ(x, value * static_cast<float>(k));
             }
         }
-        CUDA(cudaGraphExecDestroy(instance));
-        CUDA(cudaGraphDestroy(graph));
-        CUDA(cudaStreamDestroy(stream));
     }
 }
 
 TEST(convolve, workspace_too_small) {
     workspace memory(16);
-    const device_array<float> in(std::vector<float>(100)), out(std::vector<float>(100));
+    const on_device<float> in(std::vector<float>(100)), out(std::vector<float>(100));
     const std::vector<float> mask(2000);
     expect_invalid_argument(
         [&] {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/library/convolve/convolve_cases.hpp"
+#include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
 #include "tests/library/policy/policy_target.hpp"
 #include "warpfold/convolve.cuh"
@@ -17,29 +18,6 @@ namespace warpfold::tests {
 // No image is a small one, and strips may be short.
 inline constexpr tuning::convolve_policy<> no_small_image{.slide_strip_min_rows = 2, .few_max_results = 0};
 using gpu_without_few = gpu_with<no_small_image>;
-
-template <class T>
-class device_array {
-public:
-    explicit device_array(const std::vector<T>& data) : elements_(data.size()) {
-        CUDA(cudaMalloc(&base_, elements_ * sizeof(T)));
-        CUDA(cudaMemcpy(base_, data.data(), elements_ * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    device_array(const device_array&) = delete;
-    device_array& operator=(const device_array&) = delete;
-    ~device_array() { (void)cudaFree(base_); }
-
-    [[nodiscard]] T* data() const { return base_; }
-    [[nodiscard]] std::vector<T> read() const {
-        std::vector<T> data(elements_);
-        CUDA(cudaMemcpy(data.data(), base_, elements_ * sizeof(T), cudaMemcpyDeviceToHost));
-        return data;
-    }
-
-private:
-    T* base_ = nullptr;
-    std::size_t elements_;
-};
 
 template <class O>
 std::vector<O> poisoned(std::uint64_t n) {
@@ -63,8 +41,8 @@ void run_case(const test_case& c, bool whole, const std::vector<M>& mask, const 
     const std::uint64_t height = convolve_outputs(c.in.height, c.ky, c.how.which);
     const layout out = padded(width, height, c.out_more, c.in.count, c.out_skip);
     const auto before = poisoned<O>(out.elements());
-    const device_array<T> in_there(in);
-    const device_array<O> out_there(before);
+    const on_device<T> in_there(in);
+    const on_device<O> out_there(before);
     call(c.in.of(static_cast<const T*>(in_there.data())), out.of(out_there.data()));
     CUDA(cudaDeviceSynchronize());
     const std::vector<O> got = out_there.read();

@@ -3,39 +3,13 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/convolve/convolve_gpu.hpp"
 
 using namespace warpfold;
 using namespace warpfold::tests;
 
 namespace {
-
-// A stream that is being captured: a call that waits, or copies to the host and waits, fails.
-class captured_stream {
-public:
-    captured_stream() {
-        CUDA(cudaStreamCreate(&stream_));
-        CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
-    }
-    captured_stream(const captured_stream&) = delete;
-    captured_stream& operator=(const captured_stream&) = delete;
-    ~captured_stream() { (void)cudaStreamDestroy(stream_); }
-
-    [[nodiscard]] cudaStream_t get() const { return stream_; }
-    void run() const {
-        cudaGraph_t graph = nullptr;
-        cudaGraphExec_t made = nullptr;
-        CUDA(cudaStreamEndCapture(stream_, &graph));
-        CUDA(cudaGraphInstantiate(&made, graph, 0));
-        CUDA(cudaGraphLaunch(made, stream_));
-        CUDA(cudaStreamSynchronize(stream_));
-        CUDA(cudaGraphExecDestroy(made));
-        CUDA(cudaGraphDestroy(graph));
-    }
-
-private:
-    cudaStream_t stream_ = nullptr;
-};
 
 template <class T>
 struct line_or_image {
@@ -54,9 +28,9 @@ struct line_or_image {
 
     std::vector<T> samples;
     layout out;
-    device_array<T> there;
+    on_device<T> there;
     std::vector<T> here;
-    device_array<T> by_host, by_device;
+    on_device<T> by_host, by_device;
     detail::convolve_task<T, T> task_by_host, task_by_device;
 };
 
@@ -68,15 +42,16 @@ void same_bits(const layout& in, std::uint64_t kx, std::uint64_t ky, const convo
     }
     const std::vector<A> mask = samples<A>(kx * ky, false, 5);
     const std::vector<A> in_order = turned ? std::vector<A>(mask.rbegin(), mask.rend()) : mask;
-    const device_array<A> mask_there(mask);
+    const on_device<A> mask_there(mask);
     const auto width = static_cast<std::int64_t>(kx), height = static_cast<std::int64_t>(ky);
     detail::convolve_engine<On>::template direct<A>(On{}, one.task_by_host, in_order.data(), width, height, "test");
-    const captured_stream stream;
     const detail::mask_in_memory<A, A> by = turned
                                                 ? detail::mask_in_memory<A, A>{mask_there.data() + mask.size() - 1, -1}
                                                 : detail::mask_in_memory<A, A>{mask_there.data()};
-    detail::convolve_engine<On>::template direct<A>(On{stream.get()}, one.task_by_device, by, width, height, "test");
-    stream.run();
+    const captured_calls captured([&](cudaStream_t stream) {
+        detail::convolve_engine<On>::template direct<A>(On{stream}, one.task_by_device, by, width, height, "test");
+    });
+    captured.run();
     const auto wanted = one.by_host.read(), got = one.by_device.read();
     EXPECT_EQ(std::memcmp(wanted.data(), got.data(), wanted.size() * sizeof(T)), 0)
         << "samples " << in.width << " x " << in.height << ", mask " << kx << " x " << ky << ", border "
@@ -122,18 +97,19 @@ TEST(convolve_masks, same_bits_of_separable_masks) {
                 const line_or_image<float> one(padded(48, 41, 4, 2, 1), kx, ky, how);
                 const auto across = samples<float>(kx, false, 5), down = samples<float>(ky, false, 6);
                 const std::vector<float> turned(across.rbegin(), across.rend());
-                const device_array<float> across_there(across), down_there(down);
+                const on_device<float> across_there(across), down_there(down);
                 const auto width = static_cast<std::int64_t>(kx), height = static_cast<std::int64_t>(ky);
                 using engine = detail::convolve_engine<On>;
                 engine::template separable<float>(On{}, one.task_by_host, turned.data(), width, down.data(), height,
                                                   "test");
                 CUDA(cudaDeviceSynchronize());
-                const captured_stream stream;
                 using mask = detail::mask_in_memory<float, float>;
-                engine::template separable<float>(On{stream.get()}, one.task_by_device,
-                                                  mask{across_there.data() + kx - 1, -1}, width,
-                                                  mask{down_there.data()}, height, "test");
-                stream.run();
+                const captured_calls captured([&](cudaStream_t stream) {
+                    engine::template separable<float>(On{stream}, one.task_by_device,
+                                                      mask{across_there.data() + kx - 1, -1}, width,
+                                                      mask{down_there.data()}, height, "test");
+                });
+                captured.run();
                 const auto wanted = one.by_host.read(), got = one.by_device.read();
                 EXPECT_EQ(std::memcmp(wanted.data(), got.data(), wanted.size() * sizeof(float)), 0)
                     << kx << " x " << ky;
@@ -151,7 +127,7 @@ void without_ghosts(const layout& in, std::uint64_t kx, std::uint64_t ky, output
     const line_or_image<float> one(in, kx, ky, {border::zero, which});
     auto mask = samples<float>(kx * ky, true, 5);
     mask[0] = std::numeric_limits<float>::infinity();
-    const device_array<float> there(mask);
+    const on_device<float> there(mask);
     detail::convolve_engine<On>::template direct<float>(
         On{}, one.task_by_device, detail::mask_in_memory<float, float>{there.data()}, static_cast<std::int64_t>(kx),
         static_cast<std::int64_t>(ky), "test");

@@ -75,7 +75,7 @@ void rounding() {
         const float infinity = std::numeric_limits<float>::infinity();
         for (const float value : {0.5f, -0.5f, 1.5f, 1e30f, -1e30f, infinity, -infinity, infinity - infinity}) {
             const std::vector<float> mask{0, value, 0};
-            const device_array<T> in(data), out(std::vector<T>(data.size()));
+            const on_device<T> in(data), out(std::vector<T>(data.size()));
             correlate(gpu{}, static_cast<const T*>(in.data()), data.size(), mask.data(), 3, out.data());
             const auto got = out.read();
             for (std::size_t k = 0; k < data.size(); ++k) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/exact_sum/exact_reference.hpp"
@@ -187,31 +188,19 @@ TEST(exact_sum, other_inputs_and_places) {
     same(exact_dot(gpu{}, squares{}, squares{}, n), exact_dot(host{}, squares{}, squares{}, n), "products of squares");
     const auto data = tests::spread<float>(n, -90, 90, 5);
     const on_device<float> there(data);
-    float* out = nullptr;
-    CUDA(cudaMalloc(&out, 2 * sizeof(float)));
+    const on_device<float> out(2);
     workspace memory(exact_sum_workspace());
-    cudaStream_t stream = nullptr;
-    CUDA(cudaStreamCreate(&stream));
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t instance = nullptr;
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    exact_sum(gpu{stream, &memory}, there.data(), n, out);
-    exact_dot(gpu{stream}, there.data(), there.data(), n, out + 1);
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    const tests::captured_calls captured([&](cudaStream_t stream) {
+        exact_sum(gpu{stream, &memory}, there.data(), n, out.data());
+        exact_dot(gpu{stream}, there.data(), there.data(), n, out.data() + 1);
+    });
     for (unsigned k = 0; k < 2; ++k) {
-        CUDA(cudaMemset(out, 0xff, 2 * sizeof(float)));
-        CUDA(cudaGraphLaunch(instance, stream));
-        CUDA(cudaStreamSynchronize(stream));
-        float got[2];
-        CUDA(cudaMemcpy(got, out, sizeof(got), cudaMemcpyDeviceToHost));
+        CUDA(cudaMemset(out.data(), 0xff, 2 * sizeof(float)));
+        captured.run();
+        const std::vector<float> got = out.read();
         same(got[0], exact_sum(host{}, data), "captured sum");
         same(got[1], exact_dot(host{}, data, data), "captured dot");
     }
-    CUDA(cudaGraphExecDestroy(instance));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(stream));
-    CUDA(cudaFree(out));
 }
 
 TEST(exact_sum, bad_arguments) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/exact_sum/moments_reference.hpp"
 #include "tests/library/gpu_test.hpp"
@@ -50,23 +51,14 @@ TEST(Moments, InACapturedStream) {
     const std::vector<float> data = tests::spread<float>(5000, -5, 5, 2);
     const on_device<float> in(data), out(1);
     workspace memory(exact_moments_workspace());
-    cudaStream_t stream = nullptr;
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t instance = nullptr;
-    CUDA(cudaStreamCreate(&stream));
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    exact_mean(gpu{stream, &memory}, in.data(), data.size(), out.data());
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    const tests::captured_calls captured([&](cudaStream_t stream) {
+        exact_mean(gpu{stream, &memory}, in.data(), data.size(), out.data());
+    });
     for (unsigned run = 0; run < 2; ++run) {
         CUDA(cudaMemset(out.data(), 0x77, sizeof(float)));
-        CUDA(cudaGraphLaunch(instance, stream));
-        CUDA(cudaStreamSynchronize(stream));
+        captured.run();
         EXPECT_TRUE(tests::same_bits(out.read()[0], exact_mean(host{}, data)));
     }
-    CUDA(cudaGraphExecDestroy(instance));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(stream));
     workspace little(16);
     tests::expect_invalid_argument(
         [&] {

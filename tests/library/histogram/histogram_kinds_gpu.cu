@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
@@ -105,26 +106,17 @@ TEST(histogram_kinds, captured) {
     const on_device<std::uint32_t> counts(std::vector<std::uint32_t>(100, 1));
     workspace memory(histogram_workspace());
     const even_bins even(-1000000000, 1000000000, 100);
-    cudaStream_t stream = nullptr;
-    CUDA(cudaStreamCreate(&stream));
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t instance = nullptr;
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    histogram(gpu{stream, &memory}, there.data(), n, counts.base, even);
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    const tests::captured_calls captured([&](cudaStream_t stream) {
+        histogram(gpu{stream, &memory}, there.data(), n, counts.base, even);
+    });
     for (unsigned k = 0; k < 3; ++k) {
         const auto data = tests::any_numbers<std::int32_t>(n, 10 + k);
-        CUDA(cudaMemcpyAsync(there.base, data.data(), n * 4, cudaMemcpyHostToDevice, stream));
-        CUDA(cudaGraphLaunch(instance, stream));
-        CUDA(cudaStreamSynchronize(stream));
+        CUDA(cudaMemcpy(there.base, data.data(), n * 4, cudaMemcpyHostToDevice));
+        captured.run();
         std::vector<std::uint32_t> expected(100);
         histogram(host{1}, data, expected, even);
         EXPECT_EQ(counts.read(), expected);
     }
-    CUDA(cudaGraphExecDestroy(instance));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(stream));
 }
 
 // Each block counts its own part of the samples by the last digit of their squares.

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
@@ -142,28 +143,20 @@ TEST(HistogramSorted, CapturedAndCounted) {
     const on_device<std::uint32_t> counts(std::vector<std::uint32_t>(bins, 1));
     workspace memory(memory_of(most, bins, 64));
     const even_bins even(-1000000000, 1000000000, bins);
-    cudaStream_t stream = nullptr;
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t instance = nullptr;
-    CUDA(cudaStreamCreate(&stream));
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    histogram(gpu{stream, &memory}.with(policy(64)), there.data(), count_at(number.data(), most), counts.base, even);
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    const tests::captured_calls captured([&](cudaStream_t stream) {
+        histogram(gpu{stream, &memory}.with(policy(64)), there.data(), count_at(number.data(), most), counts.base,
+                  even);
+    });
     for (const std::uint64_t n : {most, std::uint64_t{5008}, std::uint64_t{1500}, std::uint64_t{0}, most + 9}) {
         auto data = tests::any_numbers<std::int32_t>(most, static_cast<unsigned>(n));
-        CUDA(cudaMemcpyAsync(there.base, data.data(), most * 4, cudaMemcpyHostToDevice, stream));
-        CUDA(cudaMemcpyAsync(number.base, &n, sizeof n, cudaMemcpyHostToDevice, stream));
-        CUDA(cudaGraphLaunch(instance, stream));
-        CUDA(cudaStreamSynchronize(stream));
+        CUDA(cudaMemcpy(there.base, data.data(), most * 4, cudaMemcpyHostToDevice));
+        CUDA(cudaMemcpy(number.base, &n, sizeof n, cudaMemcpyHostToDevice));
+        captured.run();
         data.resize(std::min(n, most));
         std::vector<std::uint32_t> expected(bins);
         histogram(host{1}, data, expected, even);
         EXPECT_EQ(counts.read(), expected) << n;
     }
-    CUDA(cudaGraphExecDestroy(instance));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(stream));
     tests::expect_zero(memory);
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
@@ -15,13 +16,6 @@ using namespace warpfold;
 namespace {
 
 using tests::on_device;
-
-template <class T>
-T read(const T* place) {
-    T value;
-    CUDA(cudaMemcpy(&value, place, sizeof(T), cudaMemcpyDeviceToHost));
-    return value;
-}
 
 constexpr std::uint64_t lengths[] = {0, 1, 2, 31, 33, 255, 1024, 1025, 4099, 16385, 65536, 100003, 300007};
 
@@ -127,15 +121,14 @@ TEST(reduce, places_and_maps) {
               count_if(host{1}, data, tests::is_multiple_of_three{}));
     EXPECT_EQ(transform_reduce(gpu{}, there.data(), data.size(), tests::times_index{}),
               transform_reduce(host{1}, data, tests::times_index{}));
-    std::int64_t* out = nullptr;
-    CUDA(cudaMalloc(&out, 4 * sizeof(*out)));
-    reduce(gpu{}, there.data(), data.size(), out);
-    reduce(gpu{}, there.data(), data.size(), out + 1, sum{}, std::int64_t{100});
-    count_if(gpu{}, there.data(), data.size(), reinterpret_cast<std::uint64_t*>(out + 2),
-             tests::is_multiple_of_three{});
-    EXPECT_TRUE(read(out) == reduce(host{1}, data) && read(out + 1) == read(out) + 100);
-    EXPECT_EQ(static_cast<std::uint64_t>(read(out + 2)), count_if(host{1}, data, tests::is_multiple_of_three{}));
-    CUDA(cudaFree(out));
+    const on_device<std::int64_t> sums(2);
+    const on_device<std::uint64_t> count(1);
+    reduce(gpu{}, there.data(), data.size(), sums.data());
+    reduce(gpu{}, there.data(), data.size(), sums.data() + 1, sum{}, std::int64_t{100});
+    count_if(gpu{}, there.data(), data.size(), count.data(), tests::is_multiple_of_three{});
+    const std::int64_t right = reduce(host{1}, data);
+    EXPECT_EQ(sums.read(), (std::vector<std::int64_t>{right, right + 100}));
+    EXPECT_EQ(count.read()[0], count_if(host{1}, data, tests::is_multiple_of_three{}));
 }
 
 // A captured call runs again and again on what its memory holds by then, with a workspace and without.
@@ -143,29 +136,18 @@ TEST(reduce, captured) {
     const std::uint64_t n = 50000;
     auto data = tests::small_numbers<float>(n, 1);
     const on_device<float> there(data);
-    float* out = nullptr;
-    CUDA(cudaMalloc(&out, 2 * sizeof(float)));
+    const on_device<float> out(2);
     workspace memory(reduce_workspace(sizeof(float)));
-    cudaStream_t stream = nullptr;
-    CUDA(cudaStreamCreate(&stream));
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t instance = nullptr;
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    reduce(gpu{stream, &memory}, there.data(), n, out);
-    reduce(gpu{stream}, there.data(), n, out + 1);
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    const tests::captured_calls captured([&](cudaStream_t stream) {
+        reduce(gpu{stream, &memory}, there.data(), n, out.data());
+        reduce(gpu{stream}, there.data(), n, out.data() + 1);
+    });
     for (unsigned k = 0; k < 3; ++k) {
         data = tests::small_numbers<float>(n, 10 + k);
-        CUDA(cudaMemcpyAsync(there.base, data.data(), n * sizeof(float), cudaMemcpyHostToDevice, stream));
-        CUDA(cudaGraphLaunch(instance, stream));
-        CUDA(cudaStreamSynchronize(stream));
-        EXPECT_TRUE(read(out) == reduce(host{1}, data) && read(out + 1) == read(out));
+        CUDA(cudaMemcpy(there.base, data.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+        captured.run();
+        EXPECT_EQ(out.read(), std::vector<float>(2, reduce(host{1}, data)));
     }
-    CUDA(cudaGraphExecDestroy(instance));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(stream));
-    CUDA(cudaFree(out));
 }
 
 TEST(reduce, bad_arguments) {

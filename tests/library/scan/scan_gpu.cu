@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
 #include "tests/library/scan/scan_cases.hpp"
@@ -271,25 +272,16 @@ TEST(scan, captured) {
     auto data = tests::small_numbers<std::int32_t>(n, 1);
     const on_device<std::int32_t> in(data), a(data), b(data);
     workspace memory(scan_workspace<std::int32_t>(n, gpu{}));
-    cudaStream_t stream = nullptr;
-    CUDA(cudaStreamCreate(&stream));
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t instance = nullptr;
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    inclusive_scan(gpu{stream, &memory}, in.data(), n, a.data());
-    inclusive_scan(gpu{stream}, in.data(), n, b.data());
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    const tests::captured_calls captured([&](cudaStream_t stream) {
+        inclusive_scan(gpu{stream, &memory}, in.data(), n, a.data());
+        inclusive_scan(gpu{stream}, in.data(), n, b.data());
+    });
     for (unsigned k = 0; k < 3; ++k) {
         data = tests::small_numbers<std::int32_t>(n, 10 + k);
-        CUDA(cudaMemcpyAsync(in.base, data.data(), n * sizeof(std::int32_t), cudaMemcpyHostToDevice, stream));
-        CUDA(cudaGraphLaunch(instance, stream));
-        CUDA(cudaStreamSynchronize(stream));
+        CUDA(cudaMemcpy(in.base, data.data(), n * sizeof(std::int32_t), cudaMemcpyHostToDevice));
+        captured.run();
         EXPECT_TRUE((a.read() == scanned<std::int32_t, std::int32_t>(data, sum{}, true)) && a.read() == b.read());
     }
-    CUDA(cudaGraphExecDestroy(instance));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(stream));
     tests::expect_zero(memory);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/library/captured_calls.hpp"
 #include "tests/library/cases.hpp"
 #include "tests/library/device_array.hpp"
 #include "tests/library/gpu_test.hpp"
@@ -138,36 +139,22 @@ TEST(segmented_reduce, captured_and_bad) {
     segmented_reduce(host{}, data.data(), offsets.data(), 2, expected.data());
     workspace memory(segmented_reduce_workspace(sizeof(float), gpu{}));
     const on_device<float> got(2);
-    cudaStream_t stream = nullptr;
-    CUDA(cudaStreamCreate(&stream));
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t instance = nullptr;
-    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    segmented_reduce(gpu{stream, &memory}, there.data(), offsets_there.data(), 2, got.base);
-    CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&instance, graph, 0));
+    const tests::captured_calls captured([&](cudaStream_t stream) {
+        segmented_reduce(gpu{stream, &memory}, there.data(), offsets_there.data(), 2, got.base);
+    });
     for (unsigned k = 0; k < 2; ++k) {
         CUDA(cudaMemset(got.base, 0x77, 2 * sizeof(float)));
-        CUDA(cudaGraphLaunch(instance, stream));
-        CUDA(cudaStreamSynchronize(stream));
+        captured.run();
         same(got, expected, "captured");
     }
-    CUDA(cudaGraphExecDestroy(instance));
-    CUDA(cudaGraphDestroy(graph));
-    CUDA(cudaStreamDestroy(stream));
 
     workspace little(16);
     const float* const askew = reinterpret_cast<const float*>(reinterpret_cast<const char*>(there.data()) + 2);
-    for (const bool small : {true, false}) {
-        try {
-            segmented_reduce(gpu{nullptr, small ? &little : &memory}, small ? there.data() : askew,
-                             offsets_there.data(), 2, got.base);
-            EXPECT_TRUE(false);
-        } catch (const invalid_argument& e) {
-            EXPECT_TRUE(std::string(e.what()).find(small ? "segmented_reduce: the workspace has" : "not aligned") !=
-                        std::string::npos);
-        }
-    }
+    const auto sums = [&](workspace& of, const float* in) {
+        segmented_reduce(gpu{nullptr, &of}, in, offsets_there.data(), 2, got.base);
+    };
+    tests::expect_invalid_argument([&] { sums(little, there.data()); }, "segmented_reduce: the workspace has");
+    tests::expect_invalid_argument([&] { sums(memory, askew); }, "not aligned");
     segmented_reduce(gpu{}, there.data(), offsets_there.data(), 0, got.base);
 }
 
