@@ -12,14 +12,14 @@
 #include <system_error>
 #include <utility>
 
+#include "softgpu/memory/alignment.hpp"
+
 namespace softgpu::memory {
 
 namespace {
 
 constexpr std::uint64_t least_gap = 1024;         // between allocations that are kept apart
 constexpr std::uint64_t whole_pages = 1ull << 21; // ranges of this size and more go back to the host when released
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
 // What an allocation takes off the heap's limit: it and its header, as a heap in one piece would have it.
 std::uint64_t heap_cost(std::uint64_t bytes) { return round_up(bytes, 16) + 16; }

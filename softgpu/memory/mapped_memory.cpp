@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "softgpu/memory/alignment.hpp"
 #include "softgpu/memory/device_memory.hpp"
 
 namespace softgpu::memory {
@@ -73,7 +74,7 @@ address device_memory::reserve(std::uint64_t bytes, std::uint64_t page, address 
         const auto before = reserved_.lower_bound(range->first);
         const bool touches =
             before != reserved_.begin() && std::prev(before)->first + std::prev(before)->second == range->first;
-        const address first = (range->first + (touches ? page : 0) + page - 1) / page * page;
+        const address first = round_up(range->first + (touches ? page : 0), page);
         const std::uint64_t skipped = first - range->first;
         if (skipped <= range->second && bytes <= range->second - skipped) {
             take_at(first, bytes);

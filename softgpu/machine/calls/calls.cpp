@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "softgpu/machine/code/alignment.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/demangle.hpp"
 #include "softgpu/machine/module/callees.hpp"
@@ -15,6 +14,7 @@
 #include "softgpu/machine/run/fill_constants.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
+#include "softgpu/memory/alignment.hpp"
 
 namespace softgpu::machine {
 

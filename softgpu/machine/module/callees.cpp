@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/module/callees.hpp"
 
-#include "softgpu/machine/code/alignment.hpp"
+#include "softgpu/memory/alignment.hpp"
 #include <algorithm>
 #include <map>
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "softgpu/machine/code/alignment.hpp"
 #include "softgpu/machine/module/kernel_code.hpp"
+#include "softgpu/memory/alignment.hpp"
 
 namespace softgpu::machine {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "softgpu/machine/code/alignment.hpp"
 #include "softgpu/machine/module/kernel.hpp"
+#include "softgpu/memory/alignment.hpp"
 
 namespace softgpu::machine {
 

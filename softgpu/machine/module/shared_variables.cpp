@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/module/shared_variables.hpp"
 
-#include "softgpu/machine/code/alignment.hpp"
+#include "softgpu/memory/alignment.hpp"
 #include <algorithm>
 
 #include "softgpu/machine/module/symbol_names.hpp"

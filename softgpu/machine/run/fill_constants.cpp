@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "softgpu/machine/code/alignment.hpp"
 #include "softgpu/machine/module/shared_layout.hpp"
+#include "softgpu/memory/alignment.hpp"
 
 namespace softgpu::machine {
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "softgpu/memory/alignment.hpp"
+
 namespace softgpu::runtime {
 namespace {
 
@@ -11,10 +13,6 @@ constexpr std::uint64_t warp = 32;
 constexpr std::uint64_t register_granularity = 256; // per warp
 constexpr std::uint64_t partitions = 4;             // of a multiprocessor's registers
 constexpr std::uint32_t most_registers = 255;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
-}
 
 std::uint64_t unsigned_of(int value) { return static_cast<std::uint64_t>(value); }
 

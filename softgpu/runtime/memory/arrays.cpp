@@ -5,6 +5,7 @@
 #include <bit>
 #include <string>
 
+#include "softgpu/memory/alignment.hpp"
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
@@ -122,7 +123,7 @@ mipmapped_array* make_mipmaps(context& gpu, locked& lock, const channel_format* 
         level.size = {smaller(size.width), smaller(size.height), first.has_layers() ? size.depth : smaller(size.depth)};
         level.is_level = true;
         level.data = bytes;
-        bytes += (level.bytes() + level_alignment - 1) / level_alignment * level_alignment;
+        bytes += round_up(level.bytes(), level_alignment);
         m.levels.push_back(level);
     }
     const memory::address base = allocate_after_pending_frees(gpu, lock, [&] {

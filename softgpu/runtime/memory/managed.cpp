@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "softgpu/memory/alignment.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/streams/capture_rules.hpp"
@@ -54,7 +55,7 @@ advised_range range_of(context& gpu, const void* pointer, std::size_t bytes) {
     advice_pieces& all = home.part<managed_ranges>().advice[found->base];
     all.try_emplace(found->base);
     all.try_emplace(end);
-    return {all, std::max(found->base, at / page * page), std::min(end, (at + bytes + page - 1) / page * page)};
+    return {all, std::max(found->base, at / page * page), std::min(end, round_up(at + bytes, page))};
 }
 
 void keep_common(managed_advice& common, const managed_advice& other) {

@@ -3,23 +3,23 @@
 
 #include <algorithm>
 
+#include "softgpu/memory/alignment.hpp"
+
 namespace softgpu::runtime {
 namespace {
 
 constexpr std::uint64_t reserved_step = memory::device_memory::mapping_granularity;
 
-std::uint64_t whole_steps(std::uint64_t bytes) { return (bytes + reserved_step - 1) / reserved_step * reserved_step; }
-
 } // namespace
 
 void memory_pool::trim(std::uint64_t bytes) noexcept {
-    reserved = std::max(whole_steps(used), std::min(reserved, bytes));
+    reserved = std::max(round_up(used, reserved_step), std::min(reserved, bytes));
 }
 
 void memory_pool::count(std::uint64_t bytes) noexcept {
     used += bytes;
     used_high = std::max(used_high, used);
-    reserved = std::max(reserved, whole_steps(used));
+    reserved = std::max(reserved, round_up(used, reserved_step));
     reserved_high = std::max(reserved_high, reserved);
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "softgpu/memory/alignment.hpp"
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
@@ -81,7 +82,7 @@ memory::address open_memory(context& gpu, const shared_handle& h, shared_kind ki
     }
     const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     const std::uint64_t first = h.offset / page * page;
-    const std::uint64_t bytes = (h.offset + h.bytes + page - 1) / page * page - first;
+    const std::uint64_t bytes = round_up(h.offset + h.bytes, page) - first;
     const memory::address range = gpu.memory().reserve(bytes, page);
     require(gpu.memory().map(range, bytes, file, first), error::unknown);
     const memory::address at = range + (h.offset - first);

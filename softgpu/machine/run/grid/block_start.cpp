@@ -5,7 +5,6 @@
 #include <new>
 #include <utility>
 
-#include "softgpu/machine/code/alignment.hpp"
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/inspect/block_checks.hpp"
 #include "softgpu/machine/inspect/races/distributed_races.hpp"
@@ -14,6 +13,7 @@
 #include "softgpu/machine/run/fill_constants.hpp"
 #include "softgpu/machine/run/grid/block_runner.hpp"
 #include "softgpu/machine/run/warp/divergence.hpp"
+#include "softgpu/memory/alignment.hpp"
 
 namespace softgpu::machine {
 

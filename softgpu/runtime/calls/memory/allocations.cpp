@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "softgpu/memory/alignment.hpp"
 #include "softgpu/memory/peers.hpp"
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/abi/memory.hpp"
@@ -25,7 +26,7 @@ std::size_t multiply(std::size_t a, std::size_t b) {
 
 std::size_t pitch_for(std::size_t width) {
     require(width <= std::numeric_limits<std::size_t>::max() - pitch_alignment, error::memory_allocation);
-    return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+    return round_up(width, pitch_alignment);
 }
 
 void* allocate(context& gpu, locked& lock, std::size_t bytes, memory::allocation_kind kind) {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace softgpu::machine {
+namespace softgpu {
 
 inline constexpr std::uint64_t cache_line = 64; // bytes, of the host
 
@@ -14,4 +14,4 @@ template <class T>
     return to == 0 ? value : static_cast<T>((value + to - 1) / to * to);
 }
 
-} // namespace softgpu::machine
+} // namespace softgpu
