@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The header of a .npy file: a Python dictionary of three entries. Parses the subset of Python that it needs.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>

@@ -3,7 +3,6 @@
 // Concurrent Execution", "Host-Device Data Transfer Issues".)
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "ladder/streams/bench.hpp"
 #include "ladder/streams/steps.hpp"

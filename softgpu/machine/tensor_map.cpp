@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/tensor_map.hpp"
 
-#include <cstddef>
-
 namespace softgpu::machine {
 
 namespace {

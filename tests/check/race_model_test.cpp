@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <optional>
 #include <random>
 
 #include "softgpu/check/session.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Graphs of the driver: nodes and their parameters, edges, and executable graphs that change.
 #include <cstdint>
-#include <string>
 
 #include <gtest/gtest.h>
 

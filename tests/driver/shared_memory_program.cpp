@@ -3,7 +3,6 @@
 // result and a word.
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <string>
 
 #include <unistd.h>

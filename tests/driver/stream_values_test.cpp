@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Streams that write values to memory and wait for them, in graphs too; their order; waits that nothing ends.
-#include <atomic>
 #include <cstdint>
-#include <string>
 #include <thread>
 #include <vector>
 

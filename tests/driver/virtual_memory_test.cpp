@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Virtual memory management: reserved addresses, physical memory, mappings, access rights, export, and what the checks say.
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The software GPU's libnvidia-ml.so.1, with three devices.
-#include <string>
 
 #include <gtest/gtest.h>
 

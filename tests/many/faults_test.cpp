@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What every rank gets when one of them fails, calls something else, or does not call.
-#include <array>
 #include <atomic>
 #include <barrier>
 #include <chrono>

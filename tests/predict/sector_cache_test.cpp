@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <list>
 #include <random>
-#include <vector>
 
 #include <gtest/gtest.h>
 

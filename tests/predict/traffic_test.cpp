@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What accesses do to the caches of a block and of the device.
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <vector>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The journal of operations that timelines are made from: what each operation is and waits for, and what the host waits for.
-#include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>

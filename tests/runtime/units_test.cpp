@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/contents_of.hpp"

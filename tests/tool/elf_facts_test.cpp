@@ -2,8 +2,6 @@
 // Reading executables, sound and damaged.
 #include "tool/run/elf_facts.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "tests/tool/command.hpp"

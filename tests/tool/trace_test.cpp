@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Files for ui.perfetto.dev, as the command writes them: `ladder streams --trace` and `run --timeline`, with the real ladder
 // on the software GPU.
-#include <algorithm>
 #include <set>
 #include <utility>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // `warpfold annotate`: the source with the counters of `warpfold run --profile` beside each line.
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `warpfold reduce FILE`: one value of an array, by the library.
 #include <array>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

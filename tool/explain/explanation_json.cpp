@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The explanation of a step as JSON.
-#include <optional>
 
 #include "tool/explain/explanation.hpp"
 #include "tool/ladder/json_parts.hpp"

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -2,7 +2,6 @@
 #include "tool/report/run_document.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <tuple>
 #include <utility>

@@ -7,7 +7,6 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <execution>
 #include <numeric>

@@ -4,7 +4,6 @@
 #include <benchmark/benchmark.h>
 #include <tbb/parallel_for.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>

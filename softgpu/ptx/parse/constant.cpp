@@ -3,7 +3,6 @@
 #include "softgpu/ptx/parse/constant.hpp"
 
 #include <cstdint>
-#include <limits>
 
 namespace softgpu::ptx {
 

@@ -2,7 +2,6 @@
 // Scopes, with numbered registers found by arithmetic instead of by their names.
 #include "softgpu/ptx/parse/names.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 

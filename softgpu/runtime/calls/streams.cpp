@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Streams, their attributes, and host functions in them.
 #include <algorithm>
-#include <cstdint>
 
 #include "softgpu/runtime/calls/call.hpp"
 #include "softgpu/runtime/core/streams/capture_rules.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/core/device_group.hpp"
 
-#include <utility>
-
 #include "softgpu/memory/peers.hpp"
 #include "softgpu/runtime/core/failure.hpp"
 #include "softgpu/runtime/core/streams/capture_rules.hpp"

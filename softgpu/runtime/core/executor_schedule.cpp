@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "softgpu/runtime/core/executor.hpp"
 

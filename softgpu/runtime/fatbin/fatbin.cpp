@@ -2,7 +2,6 @@
 // The containers of a fat binary and the choice among their entries.
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <tuple>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/graph/conditional.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <variant>

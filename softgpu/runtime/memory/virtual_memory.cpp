@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
-#include <system_error>
 
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/core/device_group.hpp"

@@ -8,7 +8,6 @@
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>

@@ -3,11 +3,9 @@
 #include "warpfold/scan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
-#include <span>
 #include <stdexcept>
 #include <vector>
 

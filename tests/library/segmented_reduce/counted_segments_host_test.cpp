@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // count_at in segmented calls on the host's cores.
-#include <cstddef>
-#include <vector>
 
 #include "tests/library/in_memory.hpp"
 #include "tests/library/segmented_reduce/counted_segments.hpp"

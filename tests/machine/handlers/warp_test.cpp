@@ -2,8 +2,6 @@
 // What lanes of a warp do together, lane by lane against the ISA's definitions.
 #include <gtest/gtest.h>
 
-#include <bit>
-
 #include "tests/machine/values.hpp"
 
 namespace softgpu::test {

@@ -2,8 +2,6 @@
 // Barriers of the block and of the warp, and progress: spinning on a lane, a warp or a block that has to move as well.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "tests/machine/values.hpp"
 
 namespace softgpu::test {

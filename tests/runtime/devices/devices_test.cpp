@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Several devices in one process: the current device, streams, events, code and resets.
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Records of launches and of operations name the device. Code is unloaded after the work of the devices that have it.
 #include <chrono>
-#include <string>
 #include <thread>
 #include <vector>
 

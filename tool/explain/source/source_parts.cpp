@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tool/explain/source/source_parts.hpp"
 
-#include <algorithm>
 #include <cctype>
 
 namespace warpfold::tool {

@@ -2,9 +2,7 @@
 #include "softgpu/machine/decode/operands/operands.hpp"
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "softgpu/machine/decode/operands/special_registers.hpp"
 

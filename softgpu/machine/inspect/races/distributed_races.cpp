@@ -2,7 +2,6 @@
 #include "softgpu/machine/inspect/races/distributed_races.hpp"
 
 #include <mutex>
-#include <string>
 
 #include "softgpu/check/launch_checks.hpp"
 #include "softgpu/check/shadow/under_way.hpp"

@@ -3,9 +3,7 @@
 // which bytes of a word, word_race_reports.cpp has the findings.
 #include "softgpu/machine/inspect/races/word_races.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <mutex>
 
 #include "softgpu/check/shadow/under_way.hpp"
 #include "softgpu/machine/inspect/products.hpp"

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstring>
-#include <string>
 #include <string_view>
 
 #include "softgpu/machine/code/reduction.hpp"

@@ -2,7 +2,6 @@
 #include "softgpu/machine/run/bulk/tensor_walk.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace softgpu::machine {

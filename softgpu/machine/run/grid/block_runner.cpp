@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <string>
 
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/demangle.hpp"

@@ -3,7 +3,6 @@
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"
 #include "softgpu/runtime/calls/driver/runtime_calls.hpp"

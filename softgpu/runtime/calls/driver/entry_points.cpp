@@ -3,7 +3,6 @@
 #include <cstring>
 #include <mutex>
 #include <set>
-#include <span>
 #include <string>
 
 #include <dlfcn.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernels: attributes, occupancy, launches.
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "softgpu/runtime/calls/driver/driver_call.hpp"

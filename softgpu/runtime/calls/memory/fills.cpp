@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // cudaMemset and the calls like it.
-#include <limits>
 
 #include "softgpu/runtime/abi/copy.hpp"
 #include "softgpu/runtime/calls/call.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The exported products of a matrix of any storage with a vector, and solutions of triangular systems. Sums are accumulated
 // in the next wider type and rounded once.
-#include <string>
 #include <vector>
 
 #include "softgpu/runtime/cublas/operation.hpp"

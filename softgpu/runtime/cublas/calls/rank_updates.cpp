@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The exported updates of one triangle of a square matrix by the product of vectors.
-#include <string>
 
 #include "softgpu/runtime/cublas/operation.hpp"
 #include "softgpu/runtime/cublas/structured.hpp"

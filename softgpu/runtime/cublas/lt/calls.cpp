@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The exported calls of cuBLASLt beside cublasLtMatmul and descriptions: handles, algorithms, transforms.
-#include <algorithm>
 #include <cstring>
 #include <string>
 

@@ -2,9 +2,7 @@
 // cublasLtMatmul: a product with an epilogue, on the host's cores.
 #include "softgpu/runtime/cublas/lt/matmul.hpp"
 
-#include <complex>
 #include <string>
-#include <vector>
 
 #include "softgpu/runtime/cublas/lt/epilogue.hpp"
 #include "softgpu/runtime/cublas/lt/operands.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tests/machine/handlers/matrix/matrix_forms.hpp"
 
-#include <cstddef>
 #include <sstream>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tests/machine/handlers/matrix/warpgroup_forms.hpp"
 
-#include <algorithm>
 #include <sstream>
 
 #include "tests/machine/handlers/matrix/matrix_operands.hpp"
