@@ -51,12 +51,7 @@ TEST_F(facts_test, every_attribute_of_a_pointer) {
     device_address memory = 0, managed = 0, pooled = 0;
     ASSERT_EQ(cuMemAlloc_v2(&memory, 512), result::success);
     ASSERT_EQ(cuMemAllocManaged(&managed, 64, 1), result::success);
-    pool_properties p{};
-    p.allocation = pool_allocation::pinned;
-    p.handles = pool_handles::file_descriptor;
-    p.location = {location_type::device, 0};
-    memory_pool* pool = nullptr;
-    ASSERT_EQ(cuMemPoolCreate(&pool, &p), result::success);
+    memory_pool* const pool = pool_of(pool_handles::file_descriptor);
     ASSERT_EQ(cuMemAllocFromPoolAsync(&pooled, 64, pool, nullptr), result::success);
     using a = driver_pointer_attribute;
     EXPECT_EQ(attribute<unsigned>(a::can_be_shared, memory + 8), 1u);
@@ -71,7 +66,8 @@ TEST_F(facts_test, every_attribute_of_a_pointer) {
     EXPECT_EQ(attribute<unsigned>(a::direct_rdma, memory), 0u);
     EXPECT_EQ(attribute<unsigned>(a::decompresses, memory), 0u);
     EXPECT_NE(attribute<std::uint64_t>(a::block_id, memory), attribute<std::uint64_t>(a::block_id, managed));
-    EXPECT_EQ(cuPointerGetAttribute(&p, static_cast<a>(5), memory), static_cast<result>(801));
+    std::uint64_t any[2];
+    EXPECT_EQ(cuPointerGetAttribute(any, static_cast<a>(5), memory), static_cast<result>(801));
     // Of memory that CUDA does not know: zeros, no wider than the attribute.
     std::uint32_t words[6];
     std::memset(words, 0xFF, sizeof words);

@@ -207,12 +207,7 @@ TEST_F(shared_memory_test, an_event_of_a_process_that_has_ended_is_over) {
 }
 
 TEST_F(shared_memory_test, pools_and_their_allocations) {
-    pool_properties p{};
-    p.allocation = pool_allocation::pinned;
-    p.handles = pool_handles::file_descriptor;
-    p.location = {location_type::device, 0};
-    memory_pool* pool = nullptr;
-    ASSERT_EQ(cuMemPoolCreate(&pool, &p), result::success);
+    memory_pool* const pool = pool_of(pool_handles::file_descriptor);
     int descriptor = -1;
     ASSERT_EQ(cuMemPoolExportToShareableHandle(&descriptor, pool, pool_handles::file_descriptor, 0), result::success);
     device_address memory = 0;
@@ -231,21 +226,14 @@ TEST_F(shared_memory_test, pools_and_their_allocations) {
     }
     ::close(descriptor);
     EXPECT_EQ(word_at(memory), 6u);
-    memory_pool* plain = nullptr;
-    p.handles = pool_handles::none;
-    ASSERT_EQ(cuMemPoolCreate(&plain, &p), result::success);
-    EXPECT_EQ(cuMemPoolExportToShareableHandle(&descriptor, plain, pool_handles::file_descriptor, 0),
-              result::invalid_value);
+    EXPECT_EQ(
+        cuMemPoolExportToShareableHandle(&descriptor, pool_of(pool_handles::none), pool_handles::file_descriptor, 0),
+        result::invalid_value);
     EXPECT_EQ(cuMemFreeAsync(memory, nullptr), result::success);
 }
 
 TEST_F(shared_memory_test, an_allocation_of_a_pool_is_exported_while_the_device_works) {
-    pool_properties p{};
-    p.allocation = pool_allocation::pinned;
-    p.handles = pool_handles::file_descriptor;
-    p.location = {location_type::device, 0};
-    memory_pool* pool = nullptr;
-    ASSERT_EQ(cuMemPoolCreate(&pool, &p), result::success);
+    memory_pool* const pool = pool_of(pool_handles::file_descriptor);
     int descriptor = -1;
     ASSERT_EQ(cuMemPoolExportToShareableHandle(&descriptor, pool, pool_handles::file_descriptor, 0), result::success);
     device_address before = 0, memory = 0, behind = 0;

@@ -39,4 +39,15 @@ result cuMemPoolImportPointer(device_address* at, memory_pool* pool, const share
 
 } // extern "C"
 
+// A pool of device 0 whose allocations have such handles.
+inline memory_pool* pool_of(pool_handles handles) {
+    pool_properties p{};
+    p.allocation = pool_allocation::pinned;
+    p.handles = handles;
+    p.location = {location_type::device, 0};
+    memory_pool* pool = nullptr;
+    (void)cuMemPoolCreate(&pool, &p); // nullptr: it failed
+    return pool;
+}
+
 } // namespace softgpu::runtime

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Several devices in one process: the current device, streams, events, code and resets.
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <set>
 #include <string>
@@ -113,16 +112,7 @@ TEST_F(devices_test, events_order_streams_of_several_devices) {
     event* const filled = make_event();
     std::uint32_t* const target = allocate(0, 32);
     stream* const second = make_stream();
-    std::atomic<bool> released{false};
-    ASSERT_EQ(cudaLaunchHostFunc(
-                  first,
-                  [](void* flag) {
-                      while (!*static_cast<std::atomic<bool>*>(flag)) {
-                          std::this_thread::yield();
-                      }
-                  },
-                  &released),
-              error::success);
+    held_stream held(first);
     use(1);
     ASSERT_EQ(fill(source, 7, first), error::success);
     ASSERT_EQ(cudaEventRecord(filled, first), error::success);
@@ -133,7 +123,7 @@ TEST_F(devices_test, events_order_streams_of_several_devices) {
     EXPECT_EQ(cudaEventQuery(filled), error::not_ready);
     use(2);
     EXPECT_EQ(cudaDeviceSynchronize(), error::success) << "no work of this device is left";
-    released = true;
+    held.release();
     EXPECT_EQ(cudaEventSynchronize(filled), error::success);
     use(0);
     EXPECT_EQ(cudaDeviceSynchronize(), error::success);

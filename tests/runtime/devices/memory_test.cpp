@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Memory of several devices: whose it is, copies between devices, peer access and pools.
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include "tests/runtime/devices/devices.hpp"
@@ -108,25 +106,16 @@ TEST_F(devices_test, copies_between_devices) {
 TEST_F(devices_test, a_copy_in_the_default_stream_orders_both_devices) {
     std::uint32_t* const from = allocate(1, 32);
     std::uint32_t* const to = allocate(0, 32);
-    std::atomic<bool> released{false};
     use(1);
     stream* s = nullptr;
     ASSERT_EQ(cudaStreamCreate(&s), error::success);
-    ASSERT_EQ(cudaLaunchHostFunc(
-                  s,
-                  [](void* flag) {
-                      while (!*static_cast<std::atomic<bool>*>(flag)) {
-                          std::this_thread::yield();
-                      }
-                  },
-                  &released),
-              error::success);
+    held_stream held(s);
     ASSERT_EQ(fill(from, 50, s), error::success);
     use(0);
     ASSERT_EQ(cudaMemcpyPeer(to, 0, from, 1, 128), error::success);
     use(1);
     ASSERT_EQ(fill(from, 90, s), error::success);
-    released = true;
+    held.release();
     ASSERT_EQ(cudaDeviceSynchronize(), error::success);
     EXPECT_EQ(read(from), 90u);
     EXPECT_EQ(read(to), 50u);
