@@ -26,7 +26,7 @@ enum class meeting : std::uint8_t {
     match_values,    // match.any: how many different values
     shared_counts,   // an addition of 1 to shared memory whose result nothing reads: the most words of a bank
     shared_counters, // the same: the most lanes of a bank
-    loop_turns,      // an atomic on shared memory that is a loop of exchanges: the most lanes of a word
+    loop_rounds,     // an atomic on shared memory that is a loop of exchanges: the most lanes of a word
     loop_wavefronts, // the same: halves of the wavefronts that it takes beside those of the counters
     load_turns,      // a load of global memory: quarters of a turn that L1 takes for it, once it has the lines
     texture_turns    // a texture fetch: halves of the time that texture units take for one from an array

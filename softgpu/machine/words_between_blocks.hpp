@@ -59,7 +59,7 @@ public:
             lock.lock();
         }
         const auto here = changed_.find(word);
-        if (take_turns() || here == changed_.end() || here->second.rounds.empty()) {
+        if (take_tickets() || here == changed_.end() || here->second.rounds.empty()) {
             return {};
         }
         const auto& rounds = here->second.rounds;
@@ -68,8 +68,8 @@ public:
 
     // Blocks take what is next from a counter: which of them has which, and after whom, is the software GPU's order, not the
     // device's. Nothing is said of waits any more.
-    void set_take_turns() noexcept { take_turns_ = true; }
-    [[nodiscard]] bool take_turns() const noexcept { return take_turns_; }
+    void set_take_tickets() noexcept { take_tickets_ = true; }
+    [[nodiscard]] bool take_tickets() const noexcept { return take_tickets_; }
 
 private:
     struct change {
@@ -83,7 +83,7 @@ private:
 
     std::mutex mutex_;
     std::vector<std::uint64_t> expected_;
-    std::atomic<bool> take_turns_ = false;
+    std::atomic<bool> take_tickets_ = false;
     std::unordered_map<std::uint64_t, change> changed_;
 };
 

@@ -31,16 +31,16 @@ bool has_short_addresses(const card& c) { return c.address_bits <= 32; }
 // `busy` cycles of something, for which it queues. Mean value analysis of a closed network.
 double cycles_together(std::uint64_t n, double alone, std::span<const double> busy) {
     std::vector<double> queued(busy.size());
-    std::vector<double> turn(busy.size());
+    std::vector<double> residence(busy.size());
     double together = 0;
     for (std::uint64_t k = 1; k <= n; ++k) {
         together = alone;
         for (std::size_t s = 0; s < busy.size(); ++s) {
-            turn[s] = busy[s] * (1 + queued[s]); // what a block finds in the queue, and its own cycles
-            together += turn[s];
+            residence[s] = busy[s] * (1 + queued[s]); // what a block finds in the queue, and its own cycles
+            together += residence[s];
         }
         for (std::size_t s = 0; s < busy.size(); ++s) {
-            queued[s] = together > 0 ? real(k) * turn[s] / together : 0;
+            queued[s] = together > 0 ? real(k) * residence[s] / together : 0;
         }
     }
     return together;
@@ -112,7 +112,7 @@ private:
     [[nodiscard]] double loops() const {
         constexpr double round = 3.65; // times an atomic of the hardware
         const double warps = real(std::max<std::uint64_t>(w_.shape.blocks, 1)) * warps_of(w_.shape);
-        return real(w_.met.loop_turns) / warps * round * c_.latency_shared_atomic;
+        return real(w_.met.loop_rounds) / warps * round * c_.latency_shared_atomic;
     }
 
     // How often the chain waits for loads.

@@ -32,7 +32,7 @@ struct meetings {
     std::uint64_t match_values = 0;
     std::uint64_t shared_counts = 0;
     std::uint64_t shared_counters = 0;
-    std::uint64_t loop_turns = 0;
+    std::uint64_t loop_rounds = 0;
     std::uint64_t loop_wavefronts = 0; // halves
     std::uint64_t load_turns = 0;
     std::uint64_t texture_turns = 0;
@@ -43,7 +43,7 @@ struct meetings {
         match_values += more.match_values;
         shared_counts += more.shared_counts;
         shared_counters += more.shared_counters;
-        loop_turns += more.loop_turns;
+        loop_rounds += more.loop_rounds;
         loop_wavefronts += more.loop_wavefronts;
         load_turns += more.load_turns;
         texture_turns += more.texture_turns;

@@ -135,7 +135,7 @@ TEST(Model, L1AndSharedMemoryTakeTurns) {
 TEST(Model, LoopsOfExchangesTakeRounds) {
     launch_work w = some_blocks(10);
     w.shape.threads = 32;
-    w.met.loop_turns = 100; // ten of each block's warp
+    w.met.loop_rounds = 100; // ten of each block's warp
     w.met.loop_wavefronts = 2'000;
     card c = round_card();
     c.latency_shared_atomic = 20;

@@ -164,7 +164,7 @@ public:
             break;
         case machine::meeting::shared_counts: met_.shared_counts += times; break;
         case machine::meeting::shared_counters: met_.shared_counters += times; break;
-        case machine::meeting::loop_turns: met_.loop_turns += times; break;
+        case machine::meeting::loop_rounds: met_.loop_rounds += times; break;
         case machine::meeting::loop_wavefronts: met_.loop_wavefronts += times; break;
         case machine::meeting::load_turns: met_.load_turns += times; break;
         case machine::meeting::texture_turns: met_.texture_turns += times; break;
@@ -307,10 +307,10 @@ std::vector<observe::prediction> launch_prediction::predictions(const observe::c
                                   .path_far = sums_->cycles[2 * k + 1] / blocks,
                                   .last_path_near = sums_->last_cycles[2 * k] / blocks,
                                   .last_path_far = sums_->last_cycles[2 * k + 1] / blocks,
-                                  .end_near = words().take_turns() ? 0 : sums_->ends[2 * k],
-                                  .end_far = words().take_turns() ? 0 : sums_->ends[2 * k + 1],
-                                  .longest_near = words().take_turns() ? 0 : sums_->longest[2 * k],
-                                  .longest_far = words().take_turns() ? 0 : sums_->longest[2 * k + 1],
+                                  .end_near = words().take_tickets() ? 0 : sums_->ends[2 * k],
+                                  .end_far = words().take_tickets() ? 0 : sums_->ends[2 * k + 1],
+                                  .longest_near = words().take_tickets() ? 0 : sums_->longest[2 * k],
+                                  .longest_far = words().take_tickets() ? 0 : sums_->longest[2 * k + 1],
                                   .warm = cards[k]->l2.warm(),
                                   .cold = cards[k]->l2.cold(),
                                   .met = sums_->met,

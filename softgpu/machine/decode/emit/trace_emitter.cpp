@@ -161,7 +161,7 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
     } else if (what == instruction_class::shared_atomic && (counts_in_shared(i) || is_added_up(i))) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::shared_counts));
     } else if (is_exchange_loop(i)) {
-        emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::loop_turns));
+        emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::loop_rounds));
     } else if (what == instruction_class::local && (i.op == opcode::ld || i.op == opcode::st)) {
         emit_before(points_.before_local, decoded, width,
                     static_cast<unsigned>(i.op == opcode::st ? touch::store : touch::load));

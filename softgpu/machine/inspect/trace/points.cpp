@@ -83,7 +83,7 @@ void count_turns(traced_block& block, touch how, unsigned turns) {
 }
 
 // Of an atomic whose lanes all have one address.
-void note_turn(traced_block& block, const std::uint64_t* at, const warp* w) {
+void note_ticket(traced_block& block, const std::uint64_t* at, const warp* w) {
     std::uint64_t word = 0;
     bool is_one = true;
     each_lane(w->mask, [&](unsigned l) {
@@ -91,7 +91,7 @@ void note_turn(traced_block& block, const std::uint64_t* at, const warp* w) {
         word = at[l];
     });
     if (is_one && word != 0) {
-        block.note_turn(w->index, word / 4);
+        block.note_ticket(w->index, word / 4);
     }
 }
 
@@ -112,7 +112,7 @@ const instruction* before_access(const instruction* i, std::byte* frame, warp* w
     std::uint64_t at[lanes];
     read_operand(i, frame, w, at);
     if ((i->more & access_takes_work) != 0) {
-        note_turn(*block, at, w);
+        note_ticket(*block, at, w);
     }
     count_turns(*block, how, tell_access(*block, at, w->mask, bytes, how, w));
     return i + 1;
@@ -206,10 +206,10 @@ const instruction* before_meeting(const instruction* i, std::byte* frame, warp* 
     const unsigned bytes = i->more & 0xFF;
     unsigned count = 0;
     each_lane(w->mask, [&](unsigned l) { at[count++] = what == meeting::shared_counts ? at[l] / 4 : at[l]; });
-    if (what == meeting::loop_turns) {
-        const unsigned turns = most_at_one(at, count);
-        traced_block_of(w)->to().met(what, turns);
-        traced_block_of(w)->to().met(meeting::loop_wavefronts, bytes > 4 ? 18 + 7 * turns : 16 + 4 * turns);
+    if (what == meeting::loop_rounds) {
+        const unsigned rounds = most_at_one(at, count);
+        traced_block_of(w)->to().met(what, rounds);
+        traced_block_of(w)->to().met(meeting::loop_wavefronts, bytes > 4 ? 18 + 7 * rounds : 16 + 4 * rounds);
     } else if (what == meeting::shared_counts) {
         traced_block_of(w)->to().met(meeting::shared_counters, most_of_a_bank(at, count));
         traced_block_of(w)->to().met(what, most_of_a_bank(at, different(at, count)));

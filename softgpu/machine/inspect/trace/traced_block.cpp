@@ -39,7 +39,7 @@ traced_block::traced_block(std::unique_ptr<block_trace> to, std::uint32_t warps,
       round_(warps),
       between_(words),
       clocks_between_(to_->clocks()),
-      turns_(warps) {}
+      tickets_(warps) {}
 
 // The warp stands at the first instruction whose operand is on its way; then the piece goes on as if it had all.
 void traced_block::advance(std::uint32_t warp, const program_code& code, const traced_piece& piece) {
@@ -150,8 +150,8 @@ void traced_block::begin_poll(std::uint32_t warp, const observe::counters& now) 
 // The loop goes on when what others wrote last has come.
 void traced_block::wait_for_others(std::uint32_t warp, bool is_atomic) {
     for (const std::uint64_t word : words_between_) {
-        if (turns_[warp].word == word) {
-            turns_[warp].count = 0; // it waits there: a barrier
+        if (tickets_[warp].word == word) {
+            tickets_[warp].count = 0; // it waits there: a barrier
         }
         const auto round = rounds_between_.find(word);
         const std::vector<double> when =

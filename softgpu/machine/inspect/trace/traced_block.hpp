@@ -62,11 +62,11 @@ public:
         }
     }
     // An atomic with a result on one word of global memory; the address over 4.
-    void note_turn(std::uint32_t warp, std::uint64_t word) {
-        turn& last = turns_[warp];
+    void note_ticket(std::uint32_t warp, std::uint64_t word) {
+        tickets& last = tickets_[warp];
         last = {word, last.word == word ? last.count + 1 : 1};
-        if (last.count == least_turns) {
-            between_.set_take_turns();
+        if (last.count == least_tickets) {
+            between_.set_take_tickets();
         }
     }
     void begin_release();
@@ -92,7 +92,7 @@ private:
     static constexpr double alone = 2000;
 
     // A warp that asks for the next value of one word so often takes its work from a counter, one piece after the other.
-    static constexpr unsigned least_turns = 3;
+    static constexpr unsigned least_tickets = 3;
 
     std::unique_ptr<block_trace> to_;
     std::size_t tables_;
@@ -119,11 +119,11 @@ private:
     std::vector<common_clock> clocks_between_;                      // by table
     std::vector<std::uint64_t> words_between_;                      // of the present access
     std::unordered_map<std::uint64_t, std::size_t> rounds_between_; // atomics of the block, by word
-    struct turn {
+    struct tickets {
         std::uint64_t word = 0;
         unsigned count = 0;
     };
-    std::vector<turn> turns_; // by warp: of its last word
+    std::vector<tickets> tickets_; // by warp: of its last word
     std::optional<observe::counters> before_poll_;
     observe::counters polls_;
 };
