@@ -47,11 +47,19 @@ WARPFOLD_HD constexpr T larger(T a, T b) {
         return result;
     }
 #endif
+#if !defined(__CUDA_ARCH__)
+    // As in smaller(). Of NaN all bits become 1, which is a NaN.
+    const T first = b < a ? a : b, second = a < b ? b : a;
+    const bits_of<T> nan = __builtin_isunordered(a, b) ? ~bits_of<T>{0} : bits_of<T>{0};
+    return __builtin_bit_cast(T,
+                              (__builtin_bit_cast(bits_of<T>, first) & __builtin_bit_cast(bits_of<T>, second)) | nan);
+#else
     const bool more = b < a, same = a == b, none = a != a;
     const T equal = __builtin_bit_cast(T, __builtin_bit_cast(bits_of<T>, a) & __builtin_bit_cast(bits_of<T>, b));
     const T otherwise = same ? equal : b;
     const T chosen = more ? a : otherwise;
     return none ? a : chosen;
+#endif
 }
 
 } // namespace warpfold::detail

@@ -38,15 +38,6 @@ inline constexpr std::uint64_t axis_side_by_side = 128;             // elements 
 template <class A>
 inline constexpr std::uint64_t axis_group = std::max<std::uint64_t>(axis_columns, 4096 / sizeof(A));
 
-// Elements with `step` between neighbours.
-template <class T>
-struct stepped {
-    const T& operator[](std::uint64_t k) const { return from[static_cast<std::int64_t>(k) * step]; }
-
-    const T* from;
-    std::int64_t step;
-};
-
 // Calls run(index, count) for runs of elements [begin, end) of a result: neighbours of the innermost reduced dimension.
 template <class Run>
 void for_runs(const plan_dimensions& reduced, std::uint64_t begin, std::uint64_t end, const Run& run) {
