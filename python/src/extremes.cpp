@@ -8,6 +8,7 @@
 #include "python/src/calls.hpp"
 #include "python/src/plain_bools.hpp"
 #include "python/src/segments.hpp"
+#include "warpfold/host/core/lanes.hpp"
 #include "warpfold/reduce.hpp"
 
 namespace warpfold::python {
@@ -54,35 +55,8 @@ candidate<T> first_extreme(const T* in, std::uint64_t count) {
 // The extreme of `count` elements.
 template <bool Smallest, class T>
 T extreme_of(const T* in, std::uint64_t count) {
-    const auto closer = [](T x, T y) { return (Smallest ? x < y : y < x) ? x : y; };
-    if (count < lanes<T>) {
-        T best = in[0];
-        for (std::uint64_t k = 1; k < count; ++k) {
-            best = is_better<Smallest>(in[k], best) ? in[k] : best;
-        }
-        return best;
-    }
-    T lane[lanes<T>];
-    flag<T> is_nan[lanes<T>] = {};
-    std::copy_n(in, lanes<T>, lane);
-    for (std::uint64_t k = 0; k < count; k += lanes<T>) {
-        const T* const from = in + std::min(k, count - lanes<T>); // the last ones again
-        for (std::uint64_t j = 0; j < lanes<T>; ++j) {
-            lane[j] = closer(from[j], lane[j]);
-        }
-        if constexpr (std::is_floating_point_v<T>) {
-            for (std::uint64_t j = 0; j < lanes<T>; ++j) {
-                is_nan[j] |= from[j] != from[j] ? all_ones<T> : flag<T>{0};
-            }
-        }
-    }
-    for (std::uint64_t half = lanes<T> / 2; half != 0; half /= 2) {
-        for (std::uint64_t j = 0; j < half; ++j) {
-            lane[j] = closer(lane[j], lane[j + half]);
-            is_nan[j] |= is_nan[j + half];
-        }
-    }
-    return is_nan[0] != 0 ? std::numeric_limits<T>::quiet_NaN() : lane[0];
+    const std::conditional_t<Smallest, minimum, maximum> closer;
+    return detail::fold_in_lanes<T>(in, 0, count, detail::identity_map{}, closer);
 }
 
 // The first of `count` elements for which `is_it` is true. There is one.
@@ -232,8 +206,8 @@ bool find_truth(bool wanted, const array& in, std::uint64_t length, const array&
     for_groups(out.size(), length, [&](std::uint64_t s) {
         to[s] = detail::with_widest_vectors([&, from = (*row)(s)]() -> std::uint64_t {
             const auto is_it = [wanted](std::uint8_t x) { return (x != 0) == wanted; };
-            constexpr std::uint64_t block = block_of<std::uint8_t>(0);
-            for (std::uint64_t k = 0; k < length; k += block) {
+            // The first block is short: often it decides.
+            for (std::uint64_t k = 0, block = 32; k < length; k += block, block = block_of<std::uint8_t>(0)) {
                 const std::uint64_t count = std::min(block, length - k);
                 std::uint8_t is_here = 0; // no bool: GCC makes no vectors of it
                 for (std::uint64_t j = 0; j < count; ++j) {
