@@ -37,6 +37,11 @@ bool scan_as(const array& in, std::uint64_t length, const array& out, const Op& 
         inclusive_scan(host{}, line, length, to_line, op);
         return true;
     }
+    // A line with gaps is copied, since a scan along an axis takes two passes. Not where the copy would round in another order.
+    constexpr bool is_extreme = std::is_same_v<Op, minimum> || std::is_same_v<Op, maximum>;
+    if (length == in.size() && to_line != nullptr && std::is_same_v<T, R> && (std::is_integral_v<T> || is_extreme)) {
+        return false;
+    }
     const auto from = in.view<const T>(in.type);
     const auto to = out.view<R>(out.type);
     if (from && to) {
@@ -72,7 +77,7 @@ bool scan_halves(const array& in, std::uint64_t length, const array& out, const 
     return true;
 }
 
-// Integers are added and multiplied modulo 2^64, with the same bits for both signs.
+// Integers are added and multiplied modulo 2^64 or the size of both types, with the same bits for both signs.
 template <class Op>
 bool scan_fast(const array& in, std::uint64_t length, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum> || std::is_same_v<Op, product>;
@@ -83,11 +88,21 @@ bool scan_fast(const array& in, std::uint64_t length, const array& out, const Op
             return out.type == in.type && scan_halves(in, length, out, op);
         }
     }
+    const bool are_integers = in.type != element::boolean && in.type <= element::uint64 &&
+                              out.type != element::boolean && out.type <= element::uint64;
+    if (widens && are_integers && size_of(in.type) == size_of(out.type)) {
+        return with_bits(in.type,
+                         [&](auto zero) { return scan_as<decltype(zero), decltype(zero)>(in, length, out, op); });
+    }
     return with_plain_type(in.type, [&](auto zero) {
         using T = decltype(zero);
         if constexpr (widens && std::is_integral_v<T>) {
-            return (out.type == element::int64 || out.type == element::uint64) &&
-                   scan_as<T, std::uint64_t>(in, length, out, op);
+            if constexpr (sizeof(T) < 8) {
+                return (out.type == element::int64 || out.type == element::uint64) &&
+                       scan_as<T, std::uint64_t>(in, length, out, op);
+            } else {
+                return false;
+            }
         } else {
             return in.type == out.type && scan_as<T, T>(in, length, out, op);
         }
@@ -134,7 +149,7 @@ template <class Op>
 bool scan_copies(element fold, const array& in, std::uint64_t length, const array& out, const Op& op) {
     constexpr bool widens = std::is_same_v<Op, sum> || std::is_same_v<Op, product>;
     const bool are_integers = in.type <= element::uint64;
-    if (widens && are_integers && out.type <= element::uint64) {
+    if (widens && are_integers && out.type <= element::uint64 && in.type != out.type) {
         const auto read = [&](std::uint64_t first, std::uint64_t count, char* to) {
             elements<std::uint64_t>(in).read(first, count, reinterpret_cast<std::uint64_t*>(to));
         };
