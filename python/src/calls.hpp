@@ -19,7 +19,9 @@ enum class operation : int { sum, product, minimum, maximum };
 void reduce(operation op, element fold, const array& in, std::uint64_t length, const array* mask, const array& out);
 // The number of elements that are not zero.
 void count_nonzero(const array& in, std::uint64_t length, const array* mask, const array& out);
-// Whether one element, or all of them, are not zero. A few elements often decide that.
+// Whether one element of each segment, or all of them, are not zero, as bool.
+void test_nonzero(bool is_all, const array& in, std::uint64_t length, const array& out);
+// The same of all elements. A few elements often decide that.
 [[nodiscard]] bool is_nonzero_any_or_all(bool is_all, const array& in);
 // The sum of (x - mean)^2; `means` has a contiguous element of the type `fold` (float32, float64) per segment.
 void squared_deviations(element fold, const array& in, std::uint64_t length, const array* mask, const array& means,

@@ -56,6 +56,12 @@ NB_MODULE(_core, m) {
         },
         nb::arg("a"), nb::arg("length"), nb::arg("mask").none(), nb::arg("out"), unlocked());
     m.def(
+        "test_nonzero",
+        [](bool is_all, const array& in, std::uint64_t length, const array& out) {
+            wp::test_nonzero(is_all, in, length, out);
+        },
+        nb::arg("is_all"), nb::arg("a"), nb::arg("length"), nb::arg("out"), unlocked());
+    m.def(
         "squared_deviations",
         [](int fold, const array& in, std::uint64_t length, const std::optional<array>& mask, const array& means,
            const array& out) { wp::squared_deviations(element_of(fold), in, length, pointer_to(mask), means, out); },

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -55,11 +56,20 @@ struct converted_to {
     }
 };
 
+// Whether a number is not zero, from its bits: an unsigned integer. 1 or 0 as R, or the reverse if `flip` is 1.
+template <class R>
 struct is_nonzero {
+    explicit is_nonzero(element type, R flip_ = 0)
+        : mask(type < element::float16 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size_of(type) - 1)) - 1),
+          flip(flip_) {}
+
     template <class T>
-    std::uint64_t operator()(T x) const {
-        return x != T{} ? 1 : 0;
+    R operator()(T bits) const {
+        return static_cast<R>(((bits & static_cast<T>(mask)) != 0 ? 1 : 0) ^ flip);
     }
+
+    std::uint64_t mask; // all but the sign of floating-point numbers: -0 is zero
+    R flip;
 };
 
 // Sums of any numbers in float64.
@@ -78,9 +88,9 @@ bool sum_fast(const array& in, const array& out) {
 bool product_fast(const array& in, const array& out) {
     const auto to = out.view<std::uint64_t>(out.type);
     return size_of(out.type) == sizeof(std::uint64_t) && out.type != element::float64 && to &&
-           with_common_type(in.type, [&](auto zero) {
-               using T = decltype(zero);
-               if constexpr (std::is_integral_v<T>) {
+           with_plain_type(in.type, [&](auto zero) {
+               if constexpr (std::is_integral_v<decltype(zero)>) {
+                   using T = std::conditional_t<sizeof(zero) == 8, std::uint64_t, decltype(zero)>;
                    if (const auto from = in.view<const T>(in.type)) {
                        transform_reduce_along(host{}, *from, last_axes(in, out), *to, converted_to<std::uint64_t>{},
                                               product{});
@@ -110,7 +120,7 @@ void sum_parts_of_rows(std::uint64_t length, const results<A>& to, std::uint64_t
 
 // The number of elements that are not zero. Lanes count in numbers as wide as elements, as far as the narrowest hold it.
 template <class T>
-std::uint64_t count_in_lanes(const T* in, std::uint64_t count) {
+std::uint64_t count_in_lanes(const T* in, std::uint64_t count, const is_nonzero<flag<T>>& test) {
     constexpr std::uint64_t most = 255 * lanes<T>;
     std::uint64_t total = 0;
     while (count >= lanes<T>) {
@@ -119,12 +129,12 @@ std::uint64_t count_in_lanes(const T* in, std::uint64_t count) {
         flag<T> number[lanes<T>] = {};
         for (; in != end; in += lanes<T>) {
             for (std::uint64_t j = 0; j < lanes<T>; ++j) {
-                number[j] = static_cast<flag<T>>(number[j] + (in[j] != T{} ? 1 : 0));
+                number[j] = static_cast<flag<T>>(number[j] + test(in[j]));
             }
         }
         total = std::accumulate(number, number + lanes<T>, total);
     }
-    return total + static_cast<std::uint64_t>(std::count_if(in, in + count, is_nonzero{}));
+    return total + static_cast<std::uint64_t>(std::count_if(in, in + count, test));
 }
 
 template <class T>
@@ -135,29 +145,19 @@ std::uint64_t count_in_blocks(const array& in, std::uint64_t first, std::uint64_
     for (std::uint64_t k = 0; k < count; k += most) {
         const std::uint64_t number = std::min(most, count - k);
         read_elements<T>(in, first + k, number, room);
-        total += count_in_lanes(room, number);
+        total += count_in_lanes(room, number, is_nonzero<flag<T>>(in.type));
     }
     return total;
 }
 
-// work(T{}), where T has the elements' bits and is not 0 where they are not. False for float16.
-template <class Work>
-bool with_nonzero_type(element type, const Work& work) {
-    switch (type) {
-    case element::float16: return false;
-    case element::float32: return work(float{});
-    case element::float64: return work(double{});
-    default: return with_bits(type, work);
-    }
-}
-
-bool count_fast(const array& in, std::uint64_t length, const array& out) {
+void count_fast(const array& in, std::uint64_t length, const array& out) {
     const auto rows = [&](auto zero) {
         const auto row = rows_of<decltype(zero)>(in, length);
         if (row) {
             sum_parts_of_rows(length, results<std::uint64_t>(out), out.size(),
                               [&](std::uint64_t s, std::uint64_t begin, std::uint64_t end) {
-                                  return count_in_lanes((*row)(s) + begin, end - begin);
+                                  return count_in_lanes((*row)(s) + begin, end - begin,
+                                                        is_nonzero<flag<decltype(zero)>>(in.type));
                               });
         }
         return row.has_value();
@@ -166,7 +166,7 @@ bool count_fast(const array& in, std::uint64_t length, const array& out) {
         const auto from = in.view<const decltype(zero)>(in.type);
         const auto to = out.view<std::uint64_t>(element::int64);
         if (from && to) {
-            transform_reduce_along(host{}, *from, last_axes(in, out), *to, is_nonzero{});
+            transform_reduce_along(host{}, *from, last_axes(in, out), *to, is_nonzero<std::uint64_t>(in.type));
         }
         return from && to;
     };
@@ -177,7 +177,25 @@ bool count_fast(const array& in, std::uint64_t length, const array& out) {
                           });
         return true;
     };
-    return with_nonzero_type(in.type, rows) || with_nonzero_type(in.type, view) || with_nonzero_type(in.type, blocks);
+    (void)(with_bits(in.type, rows) || with_bits(in.type, view) || with_bits(in.type, blocks));
+}
+
+// Whether one or all elements of each result are not zero. False if the arrays are no views.
+bool test_fast(bool is_all, const array& in, const array& out) {
+    const auto to = out.view<std::uint8_t>(element::boolean);
+    const std::uint8_t flip = is_all ? 1 : 0; // all are not zero, if not one is zero
+    const bool done = to && with_bits(in.type, [&](auto zero) {
+                          const auto from = in.view<const decltype(zero)>(in.type);
+                          if (from) {
+                              transform_reduce_along(host{}, *from, last_axes(in, out), *to,
+                                                     is_nonzero<std::uint8_t>(in.type, flip), std::bit_or<>{});
+                          }
+                          return from.has_value();
+                      });
+    for (std::uint64_t s = 0; done && is_all && s < out.size(); ++s) {
+        out.data[out.at.offset(s)] ^= 1;
+    }
+    return done;
 }
 
 struct magnitude {
@@ -230,6 +248,20 @@ void reduce_segments(operation op, element fold, const array& in, const bounds& 
     });
 }
 
+// Extremes of segments without gaps, in the type of the elements. False for other arrays.
+template <class Op>
+bool segment_extremes(const array& in, const bounds& segments, const array& out, operation which, const Op& op) {
+    return with_plain_type(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        const T* const from = in.contiguous<const T>(in.type);
+        T* const to = out.contiguous<T>(in.type);
+        if (from != nullptr && to != nullptr) {
+            segmented_reduce(host{}, from, segments, out.size(), to, op, neutral<T>(which, in.type));
+        }
+        return from != nullptr && to != nullptr;
+    });
+}
+
 // Elements that are not zero.
 struct nonzeros {
     std::uint64_t operator[](std::uint64_t k) const { return from[k] != 0 ? 1 : 0; }
@@ -239,7 +271,7 @@ struct nonzeros {
         for (std::uint64_t k = 0; k < count; k += most) {
             const std::uint64_t number = std::min(most, count - k);
             from.read(first + k, number, values);
-            std::transform(values, values + number, to + k, is_nonzero{});
+            std::transform(values, values + number, to + k, [](double x) -> std::uint64_t { return x != 0 ? 1 : 0; });
         }
     }
 
@@ -324,18 +356,36 @@ void deviations(const array& in, std::uint64_t length, const array* mask, const 
     }
 }
 
+// Whether sums or products are those in 64 bits, converted: narrow integers, and numbers of bools.
+bool is_rounded_last(operation op, element in, element out) {
+    const bool is_narrow = out <= element::uint64 && size_of(out) < 8;
+    return op <= operation::product &&
+           (is_narrow || (op == operation::sum && in == element::boolean && out > element::uint64));
+}
+
 } // namespace
 
 void reduce(operation op, element fold, const array& in, std::uint64_t length, const array* mask, const array& out) {
     if (out.size() == 0) {
         return;
     }
-    if (op == operation::sum && in.type == element::boolean) {
-        count_nonzero(in, length, mask, out);
+    if (op > operation::product && in.type == element::boolean && out.type == in.type && mask == nullptr) {
+        test_nonzero(op == operation::minimum, in, length, out);
         return;
     }
-    if (op > operation::product && in.type == element::boolean && out.size() == 1 && length != 0 && mask == nullptr) {
-        store_as(out.type, out.data, is_nonzero_any_or_all(op == operation::minimum, in) ? 1 : 0);
+    if (mask == nullptr && is_rounded_last(op, in.type, out.type)) {
+        const element type = in.type <= element::int64 ? element::int64 : element::uint64;
+        std::vector<std::int64_t> sums(out.size());
+        reduce(op, type, in, length, nullptr,
+               array(reinterpret_cast<char*>(sums.data()), type, out.shape, row_major(out.shape, size_of(type))));
+        const results<std::int64_t> to(out);
+        for (std::uint64_t s = 0; s < sums.size(); ++s) {
+            to[s] = sums[s];
+        }
+        return;
+    }
+    if (op == operation::sum && in.type == element::boolean) {
+        count_nonzero(in, length, mask, out);
         return;
     }
     const auto is_fast = [&](const array& plain) {
@@ -354,7 +404,12 @@ void reduce(operation op, element fold, const array& in, std::uint64_t length, c
 }
 
 void count_nonzero(const array& in, std::uint64_t length, const array* mask, const array& out) {
-    if (out.size() != 0 && !(mask == nullptr && length != 0 && count_fast(in, length, out))) {
+    if (out.size() == 0) {
+        return;
+    }
+    if (mask == nullptr && length != 0) {
+        count_fast(in, length, out);
+    } else {
         segmented_reduce(host{}, nonzeros{elements<double>(in, mask)}, equal_segments{length}, out.size(),
                          results<std::uint64_t>(out));
     }
@@ -373,6 +428,24 @@ bool is_nonzero_any_or_all(bool is_all, const array& in) {
         first += count;
     }
     return is_all;
+}
+
+void test_nonzero(bool is_all, const array& in, std::uint64_t length, const array& out) {
+    if (out.size() == 1 && length != 0) {
+        *out.data = is_nonzero_any_or_all(is_all, in) ? 1 : 0;
+        return;
+    }
+    if (out.size() == 0 || (length != 0 && test_fast(is_all, in, out))) {
+        return;
+    }
+    std::vector<std::int64_t> counts(out.size());
+    count_nonzero(in, length, nullptr,
+                  array(reinterpret_cast<char*>(counts.data()), element::int64, out.shape, row_major(out.shape, 8)));
+    const results<std::uint64_t> to(out);
+    for (std::uint64_t s = 0; s < out.size(); ++s) {
+        const auto count = static_cast<std::uint64_t>(counts[s]);
+        to[s] = is_all ? count == length : count != 0;
+    }
 }
 
 void squared_deviations(element fold, const array& in, std::uint64_t length, const array* mask, const array& means,
@@ -394,8 +467,17 @@ bool sum_magnitudes(const array& in, const array& out) {
 }
 
 void segment_reduce(operation op, element fold, const array& in, const array& offsets, const array& out) {
-    if (out.size() != 0) {
-        reduce_segments(op, fold, in, {0, offsets.required<const std::int64_t>(element::int64)}, nullptr, out);
+    if (out.size() == 0) {
+        return;
+    }
+    const bounds segments{0, offsets.required<const std::int64_t>(element::int64)};
+    const auto fold_plain = [&](const array& plain) {
+        return op == operation::minimum ? segment_extremes(plain, segments, out, op, minimum{})
+                                        : segment_extremes(plain, segments, out, op, maximum{});
+    };
+    const bool may_be_plain = op > operation::product && in.at.is_contiguous(size_of(in.type));
+    if (!may_be_plain || !with_plain_bools(in, fold_plain)) {
+        reduce_segments(op, fold, in, segments, nullptr, out);
     }
 }
 

@@ -74,6 +74,8 @@ def test_reductions(dtype, steps, axis):
         assert_same(*both(name, array, axis=axis))
     for name in ("sum", "prod") if dtype.kind != "f" else ():
         assert_same(*both(name, array, axis=axis))
+        if dtype.kind != "b":
+            assert_same(*both(name, array, axis=axis, dtype=dtype))  # narrow results wrap
     array = steps(small_numbers(dtype))
     for name in ("sum", "mean", "var"):
         assert_close(getattr(wf, name)(array, axis=axis), getattr(wide(array), name)(axis=axis))
@@ -101,8 +103,9 @@ def test_scans(dtype, steps, axis):
         elements = array.reshape(-1) if axis is None else array
         assert_same(getattr(wf, name)(array, axis), ufunc.accumulate(elements, axis=axis or 0))
     if dtype.kind != "f":
-        assert_same(*both("cumsum", array, axis=axis))
-        assert_same(*both("cumprod", array, axis=axis))
+        for name in ("cumsum", "cumprod"):
+            assert_same(*both(name, array, axis=axis))
+            assert_same(*both(name, array, axis=axis, dtype=dtype))
         assert_same(wf.scan(array, axis=axis, reverse=True),
                     np.flip(np.flip(array.reshape(-1) if axis is None else array, axis).cumsum(axis or 0), axis))
     else:
@@ -178,3 +181,14 @@ def test_convolutions_with_infinity(dtype_name):
     array, mask = numbers(dtype).reshape(-1)[:3000], numbers(dtype)[2:].reshape(-1)[:1300]
     mask[[3, 1100]] = np.inf, np.nan
     assert_same(*both("convolve", array, mask, mode="full"), tolerance=TOLERANCE[dtype.itemsize])
+
+
+@pytest.mark.parametrize("step", [2, 3, -1, -5, 40])
+@pytest.mark.parametrize("dtype_name", ["float32", "float64"])
+def test_elements_with_gaps_are_folded_as_those_without(dtype_name, step):
+    for n in (31, 32, 1023, 1025, 5000, 70_001):
+        array = np.random.default_rng(n).normal(1, 0.1, n * abs(step)).astype(dtype_name)[::step]
+        for name in ("sum", "prod", "min", "max", "mean"):
+            assert_same(getattr(wf, name)(array), getattr(wf, name)(array.copy() if step > 0 else array[::-1].copy()))
+        array[n // 2] = np.nan
+        assert np.isnan(wf.min(array)) and np.isnan(wf.max(array)) and np.isnan(wf.minmax(array)[1])

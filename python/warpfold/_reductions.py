@@ -131,6 +131,9 @@ def _first(call: Call, initial: Any, dtype: np.dtype[Any]) -> NumPyArray | None:
 
 
 def _logical(call: Call, every: bool, axes: Sequence[int], mask: Array | None, result: Array) -> None:
+    if call.is_on_host and mask is None:
+        call.engine.test_nonzero(every, axes_last(call.array, axes), length_of(call.array, axes), result)
+        return
     counts = call.empty(result.shape, np.int64)
     _count(call, call.array, axes, mask, counts)
     if every:
