@@ -11,7 +11,7 @@ from support import OF_FLOATS, TYPES, arrays, assert_same, moderate, outcome, wi
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("WARPFOLD_DEVICE")), reason="is about arrays that are computed on the host")
 
-ALONG = ("sum", "prod", "min", "max", "argmin", "argmax")
+ALONG = ("sum", "prod", "min", "max", "argmin", "argmax", "mean", "any", "all", "count_nonzero")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -130,10 +130,28 @@ def test_results_and_errors_are_those_of_the_functions_in_python(name, case):
 def test_what_is_one_call(dtype, shape):
     array = np.ones(shape, dtype)
     for name in wf._calls.WHOLE:
-        is_left = (name in OF_FLOATS and dtype not in (np.float32, np.float64)) or (name.startswith("cum") and len(shape) != 1)
+        of_floats = dtype == np.float16 if name == "mean" else name in OF_FLOATS and dtype not in (np.float32, np.float64)
+        is_left = of_floats or (name.startswith("cum") and len(shape) != 1)
         assert (in_one_call(name, array) is None) == is_left, name
         for axis in range(-len(shape), len(shape)):
-            assert (in_one_call(name, array, axis) is None) == (name not in ALONG), name
+            assert (in_one_call(name, array, axis) is None) == (name not in ALONG or of_floats), name
+
+
+@given(st.sampled_from([*ALONG, "exact_sum"]), with_axis(arrays(elements=moderate)))
+def test_kept_axes(name, case):
+    array, axis = case
+    function = getattr(wf, name)
+    expected = outcome(function.__wrapped__, array, axis, keepdims=True)
+    assert_same_kinds(outcome(function, array, axis, keepdims=True), expected)
+    assert_same_kinds(outcome(function, array, axis=axis, keepdims=True), expected)
+
+
+def test_kept_axes_are_those_of_numpy(monkeypatch):
+    monkeypatch.setattr("warpfold._reductions.call_of", lambda *_: pytest.fail("computed in Python"))
+    array = np.arange(24.0).reshape(2, 3, 4)
+    for axis in (None, 0, 1, -1, -3):
+        assert_same(wf.max(array, axis, keepdims=True), np.max(array, axis, keepdims=True))
+        assert_same(wf.argmin(array, axis=axis, keepdims=True), np.argmin(array, axis=axis, keepdims=True))
 
 
 @pytest.mark.parametrize("array", [

@@ -223,6 +223,8 @@ def axes_of(axis: Axis, ndim: int, has_scalars: bool = True) -> tuple[int, ...]:
     whether 0 and -1 are axes of an array that has none, as in NumPy's reductions except means and variances without `where`."""
     if axis is None:
         return tuple(range(ndim))
+    if type(axis) is int and -ndim <= axis < ndim:  # the usual one
+        return (axis % ndim,)
     try:
         if ndim == 0 and has_scalars and not isinstance(axis, (tuple, list)) and operator.index(_integers((axis,))[0]) in (0, -1):
             return ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import abc
 import functools
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
@@ -38,26 +39,29 @@ def add_whole_arrays(kind: type, call: WholeArrays) -> None:
     _whole_arrays[kind] = (call, *_whole_arrays.get(kind, ()))
 
 
+def _kept_shape(shape: Sequence[int], axis: int | None) -> tuple[int, ...]:
+    """The shape of results with `keepdims`."""
+    if axis is None:
+        return (1,) * len(shape)
+    return (*shape[:axis], 1, *shape[axis % len(shape) + 1:])
+
+
 def of_whole_arrays(function: Function) -> Function:
     """A function of WHOLE. The usual call, of all elements of an array of NumPy's or PyTorch's, or along an axis, without other
-    arguments, is one call of an extension module: this takes a third of the time of the function in Python."""
+    arguments but `keepdims`, is one call of an extension module: this takes a third of the time of the function in Python."""
     number, calls_of = WHOLE.index(function.__name__), _whole_arrays.get
+    has_keepdims = "keepdims" in inspect.signature(function).parameters and function.__name__ != "minmax"  # of one result
 
     @functools.wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
-        axis = None
-        if options:
-            is_usual = len(arguments) == 1 and len(options) == 1 and "axis" in options
-            axis = options.get("axis")
-        else:
-            is_usual = 0 < len(arguments) < 3
-            if len(arguments) == 2:
-                axis = arguments[1]
+        keepdims = has_keepdims and options.get("keepdims") is True
+        axis, known = (arguments[1], 0) if len(arguments) == 2 else (options.get("axis"), "axis" in options)
+        is_usual = 0 < len(arguments) < 3 and len(options) == known + keepdims
         if is_usual:
             for call in calls_of(type(arguments[0]), ()):
                 found = call(number, arguments[0], axis)
                 if found is not None:
-                    return found
+                    return found.reshape(_kept_shape(arguments[0].shape, axis)) if keepdims else found
         return function(*arguments, **options)
 
     return cast(Function, called)

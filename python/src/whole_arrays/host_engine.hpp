@@ -44,17 +44,18 @@ struct whole_calls {
     static void min_max(element fold, const array& in, const array& low, const array& high) {
         python::min_max(fold, in, in.size(), low, high);
     }
+    // `out`, float32 or float64, has no gaps.
+    static void mean(const array& in, std::uint64_t length, const array& out) {
+        reduce(operation::sum, out.type, in, length, out);
+        divide(out, length);
+    }
     [[nodiscard]] static bool number(whole function, const array& in, const array& out) {
         switch (function) {
-        case whole::mean:
-            reduce(operation::sum, in.type, in, in.size(), out);
-            divide(out, in.size());
-            return true;
         case whole::variance: {
             double room = 0;
-            const array mean(reinterpret_cast<char*>(&room), in.type, {}, {});
-            (void)number(whole::mean, in, mean);
-            squared_deviations(in.type, in, in.size(), nullptr, mean, out);
+            const array means(reinterpret_cast<char*>(&room), in.type, {}, {});
+            mean(in, in.size(), means);
+            squared_deviations(in.type, in, in.size(), nullptr, means, out);
             divide(out, in.size());
             return true;
         }
@@ -64,22 +65,21 @@ struct whole_calls {
         }
     }
     // The number of elements that are not zero if `out` is of int64, else whether one, or all of them, are not.
-    [[nodiscard]] static bool nonzero(bool is_all, const array& in, const array& out) {
+    [[nodiscard]] static bool nonzero(bool is_all, const array& in, std::uint64_t length, const array& out) {
         if (out.type == element::int64) {
-            count_nonzero(in, in.size(), nullptr, out);
+            count_nonzero(in, length, nullptr, out);
         } else {
-            only<bool>(out) = is_nonzero_any_or_all(is_all, in);
+            test_nonzero(is_all, in, length, out);
         }
         return true;
     }
 
 private:
     static void divide(const array& out, std::uint64_t number) {
-        if (out.type == element::float32) {
-            only<float>(out) /= static_cast<float>(number);
-        } else {
-            only<double>(out) /= static_cast<double>(number);
-        }
+        const auto each = [&](auto divisor) {
+            std::for_each_n(&only<decltype(divisor)>(out), out.size(), [divisor](auto& x) { x /= divisor; });
+        };
+        out.type == element::float32 ? each(static_cast<float>(number)) : each(static_cast<double>(number));
     }
     // As _euclidean() of warpfold/_norms.py. False where squares of float64 overflow or underflow.
     [[nodiscard]] static bool norm(const array& in, const array& out) {
@@ -97,6 +97,8 @@ private:
 // Arrays in host memory, in the sense of whole_functions: NumPy's, and also PyTorch's tensors, which results are then.
 class host_engine {
 public:
+    static constexpr bool has_means = true;
+
     // `ndarray`, `empty`: numpy's; `dtypes`: NumPy's types in the order of `element`; `tensor`, `from_numpy`: PyTorch's, or None.
     host_engine(nb::object ndarray, nb::object empty, nb::tuple dtypes, nb::object tensor, nb::object from_numpy)
         : ndarray_(std::move(ndarray)),

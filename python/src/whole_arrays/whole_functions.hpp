@@ -73,6 +73,7 @@ constexpr element fold_type(element type) {
 //   finished(object, whether it has no axes): a result for the caller
 //   run(in, work): work(calls) without the interpreter's lock. `calls` has reduce, scan, arg_extreme, min_max, nonzero, and number
 //       for means, norms, exact sums and variances; the last two are false for what the functions of Python compute.
+//   has_means: whether `calls` also has mean() of all types but float16, and that and nonzero() along an axis
 template <class Engine>
 class whole_functions {
 public:
@@ -91,8 +92,8 @@ public:
             return nanobind::none();
         }
         const array& all = Engine::elements(*in);
-        if (function < whole::cumulative_sum) {
-            return reduced(static_cast<operation>(function), *in, {}, all.size());
+        if (is_along_axes(function) || function > whole::variance) {
+            return reduced(function, *in, {}, all.size());
         }
         if (function < whole::arg_minimum) {
             const int first = static_cast<int>(whole::cumulative_sum);
@@ -100,16 +101,6 @@ public:
         }
         if (function == whole::both_extremes) {
             return extremes_of(*in);
-        }
-        if (function < whole::both_extremes) {
-            return index_of_extreme(function, *in, {}, all.size());
-        }
-        if (function > whole::variance) {
-            const bool is_number = function == whole::number_of_nonzero;
-            return filled(*in, {}, is_number ? element::int64 : element::boolean,
-                          [&](const auto& calls, const array& out) {
-                              return calls.nonzero(function == whole::all_nonzero, all, out);
-                          });
         }
         if (all.type <= element::float16) {
             return nanobind::none();
@@ -119,6 +110,11 @@ public:
     }
 
 private:
+    // Whether reduced() computes the function along an axis.
+    static constexpr bool is_along_axes(whole function) {
+        return function < whole::cumulative_sum || function == whole::arg_minimum || function == whole::arg_maximum ||
+               (Engine::has_means && (function == whole::mean || function > whole::variance));
+    }
     // A new array with the elements that work(calls, out) computes; None if that is false.
     template <class Input, class Work>
     [[nodiscard]] nanobind::object filled(const Input& in, numbers shape, element type, const Work& work) const {
@@ -130,27 +126,41 @@ private:
     }
     // The axes behind those of `shape` are reduced; they have `length` elements.
     template <class Input>
-    [[nodiscard]] nanobind::object reduced(operation op, const Input& in, numbers shape, std::uint64_t length) const {
+    [[nodiscard]] nanobind::object reduced(whole function, const Input& in, numbers shape, std::uint64_t length) const {
         const array& all = Engine::elements(in);
-        const bool is_sum = op == operation::sum || op == operation::product;
-        const element type = is_sum ? sum_type(all.type) : all.type;
+        if constexpr (Engine::has_means) {
+            if (function == whole::mean) {
+                if (all.type == element::float16) {
+                    return nanobind::none();
+                }
+                const element type = all.type < element::float16 ? element::float64 : all.type;
+                return filled(in, std::move(shape), type, [&](const auto& calls, const array& out) {
+                    calls.mean(all, length, out);
+                    return true;
+                });
+            }
+        }
+        if (function > whole::variance) {
+            const bool is_number = function == whole::number_of_nonzero;
+            return filled(in, std::move(shape), is_number ? element::int64 : element::boolean,
+                          [&](const auto& calls, const array& out) {
+                              return calls.nonzero(function == whole::all_nonzero, all, length, out);
+                          });
+        }
+        if (function >= whole::arg_minimum) {
+            return filled(in, std::move(shape), element::int64, [&](const auto& calls, const array& out) {
+                calls.arg_extreme(function == whole::arg_minimum, fold_type(all.type), all, length, out);
+                return true;
+            });
+        }
+        const element type = function <= whole::product ? sum_type(all.type) : all.type;
         return filled(in, std::move(shape), type, [&](const auto& calls, const array& out) {
-            calls.reduce(op, fold_type(type), all, length, out);
-            return true;
-        });
-    }
-    template <class Input>
-    [[nodiscard]] nanobind::object index_of_extreme(whole function, const Input& in, numbers shape,
-                                                    std::uint64_t length) const {
-        const array& all = Engine::elements(in);
-        return filled(in, std::move(shape), element::int64, [&](const auto& calls, const array& out) {
-            calls.arg_extreme(function == whole::arg_minimum, fold_type(all.type), all, length, out);
+            calls.reduce(static_cast<operation>(function), fold_type(type), all, length, out);
             return true;
         });
     }
     [[nodiscard]] nanobind::object along_axis(whole function, nanobind::handle x, std::int64_t axis) const {
-        const bool is_reduction = function < whole::cumulative_sum;
-        if (!is_reduction && function != whole::arg_minimum && function != whole::arg_maximum) {
+        if (!is_along_axes(function)) {
             return nanobind::none();
         }
         auto in = engine_.read(x);
@@ -169,8 +179,7 @@ private:
         std::rotate(strides.begin() + d, strides.begin() + d + 1, strides.end());
         all = array(all.data, all.type, shape, std::move(strides));
         shape.pop_back();
-        return is_reduction ? reduced(static_cast<operation>(function), *in, std::move(shape), length)
-                            : index_of_extreme(function, *in, std::move(shape), length);
+        return reduced(function, *in, std::move(shape), length);
     }
     template <class Input>
     [[nodiscard]] nanobind::object scanned(operation op, nanobind::handle x, const Input& in) const {

@@ -54,7 +54,7 @@ struct whole_calls {
         }
         return true;
     }
-    [[nodiscard]] bool nonzero(bool is_all, const array& in, const array& out) const {
+    [[nodiscard]] bool nonzero(bool is_all, const array& in, std::uint64_t /*length*/, const array& out) const {
         return nonzero_of_all(on, is_all, in, out);
     }
 
@@ -64,6 +64,8 @@ struct whole_calls {
 // A package's arrays in device memory, in the sense of whole_functions.
 class package_engine {
 public:
+    static constexpr bool has_means = false;
+
     explicit package_engine(nb::object of) : object_(std::move(of)), package_(nb::cast<const package*>(object_)) {}
 
     [[nodiscard]] const package& of() const { return *package_; }
