@@ -22,14 +22,15 @@ enum class touch : std::uint8_t { load, load_past_l1, prefetch, store, atomic, a
 
 // What lanes of a warp have in common decides how long these take.
 enum class meeting : std::uint8_t {
-    constant_words,  // a load of constant memory: different addresses, times the words of each
-    match_values,    // match.any: how many different values
-    shared_counts,   // an addition of 1 to shared memory whose result nothing reads: the most words of a bank
-    shared_counters, // the same: the most lanes of a bank
-    loop_rounds,     // an atomic on shared memory that is a loop of exchanges: the most lanes of a word
-    loop_wavefronts, // the same: halves of the wavefronts that it takes beside those of the counters
-    load_turns,      // a load of global memory: quarters of a turn that L1 takes for it, once it has the lines
-    texture_turns    // a texture fetch: halves of the time that texture units take for one from an array
+    constant_words,    // a load of constant memory: different addresses, times the pairs of words of each
+    joined_wavefronts, // a load of shared memory that ptxas makes of several: the wavefronts that it saves
+    match_values,      // match.any: how many different values
+    shared_counts,     // an addition of 1 to shared memory whose result nothing reads: the most words of a bank
+    shared_counters,   // the same: the most lanes of a bank
+    loop_rounds,       // an atomic on shared memory that is a loop of exchanges: the most lanes of a word
+    loop_wavefronts,   // the same: halves of the wavefronts that it takes beside those of the counters
+    load_turns,        // a load of global memory: quarters of a turn that L1 takes for it, once it has the lines
+    texture_turns      // a texture fetch: halves of the time that texture units take for one from an array
 };
 
 // An access of a warp to 128 bytes of global memory.

@@ -210,7 +210,8 @@ private:
         const std::uint64_t turns =
             n.shared_atomic_wavefronts - std::min(n.shared_atomic_wavefronts, m.shared_counters);
         const std::uint64_t wavefronts =
-            w_.shared ? w_.shared->wavefronts : n.shared_load_wavefronts + n.shared_store_wavefronts;
+            w_.shared ? w_.shared->wavefronts
+                      : n.shared_load_wavefronts + n.shared_store_wavefronts - m.joined_wavefronts;
         const double shared = (real(wavefronts) + real(m.loop_wavefronts) / 2) / c_.shared_wavefronts +
                               real(turns) / c_.shared_atomics_one_word +
                               real(m.shared_counts) * lanes / c_.shared_counts_one_word;

@@ -28,6 +28,7 @@ struct launch_shape {
 // Sums of machine::meeting over a launch.
 struct meetings {
     std::uint64_t constant_words = 0;
+    std::uint64_t joined_wavefronts = 0;
     std::uint64_t matches = 0;
     std::uint64_t match_values = 0;
     std::uint64_t shared_counts = 0;
@@ -39,6 +40,7 @@ struct meetings {
 
     meetings& operator+=(const meetings& more) noexcept {
         constant_words += more.constant_words;
+        joined_wavefronts += more.joined_wavefronts;
         matches += more.matches;
         match_values += more.match_values;
         shared_counts += more.shared_counts;

@@ -158,6 +158,7 @@ public:
     void met(machine::meeting what, unsigned times) override {
         switch (what) {
         case machine::meeting::constant_words: met_.constant_words += times; break;
+        case machine::meeting::joined_wavefronts: met_.joined_wavefronts += times; break;
         case machine::meeting::match_values:
             ++met_.matches;
             met_.match_values += times;

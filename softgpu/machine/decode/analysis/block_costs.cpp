@@ -365,7 +365,11 @@ machine_cost earlier_writers::cost(std::uint32_t n) const {
     } else if (c.what == instruction_class::global_store && points_to_shared(i)) {
         c.what = instruction_class::shared_store;
     }
-    c.slots = completes_product(i) || (merged_ != nullptr && (*merged_)[n]) ? 0 : c.slots;
+    if (wide_ != nullptr && (*wide_)[n].bytes > 4 && c.what == instruction_class::shared_load) {
+        c.turns = (*wide_)[n].bytes / 4 - 1;
+    }
+    const bool is_part = wide_ != nullptr && (*wide_)[n].first != n;
+    c.slots = is_part || completes_product(i) || (merged_ != nullptr && (*merged_)[n]) ? 0 : c.slots;
     return c;
 }
 

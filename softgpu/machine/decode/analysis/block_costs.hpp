@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "softgpu/machine/decode/analysis/wide_load.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 #include "softgpu/program/register_pressure.hpp"
 #include "softgpu/ptx/ast.hpp"
@@ -21,6 +22,7 @@ struct surroundings {
     const std::vector<bool>* merged = nullptr;              // merged_into_later()
     const program::register_pressure* pressure = nullptr;   // nullptr: registers for all that is computed early
     const std::vector<std::uint32_t>* predicates = nullptr; // given_predicates()
+    const std::vector<wide_load>* wide = nullptr;           // wide_loads()
     const std::vector<bool>* shared_pointers = nullptr;     // shared_pointers()
 };
 
@@ -63,7 +65,11 @@ inline constexpr std::uint32_t no_register = ~0u;
 class earlier_writers {
 public:
     explicit earlier_writers(const ptx::function& f, const surroundings& around = {})
-        : f_(f), merged_(around.merged), shared_pointers_(around.shared_pointers), reciprocals_(around.reciprocals) {}
+        : f_(f),
+          merged_(around.merged),
+          wide_(around.wide),
+          shared_pointers_(around.shared_pointers),
+          reciprocals_(around.reciprocals) {}
 
     void wrote(std::uint32_t n);
     // Of instruction n behind those: cost_of(), and nothing for the addition of 64 bits to the product of a mul.wide, which is
@@ -77,6 +83,7 @@ private:
 
     const ptx::function& f_;
     const std::vector<bool>* merged_;
+    const std::vector<wide_load>* wide_;
     const std::vector<bool>* shared_pointers_;
     std::unordered_map<std::uint32_t, std::uint32_t> last_;
     register_set reciprocals_; // registers that were divided by and have not changed since

@@ -60,7 +60,7 @@ struct node {
 class graph {
 public:
     graph(const ptx::function& f, std::uint32_t first, std::uint32_t last, unsigned rounds, const surroundings& around)
-        : f_(f), before_(f, around), predicates_(around.predicates), alive_(around.pressure) {
+        : f_(f), before_(f, around), wide_(around.wide), predicates_(around.predicates), alive_(around.pressure) {
         nodes_.reserve(std::size_t{last - first} * rounds);
         for (unsigned round = 0; round < rounds; ++round) {
             for (std::uint32_t n = first; n < last; ++n) {
@@ -181,6 +181,11 @@ private:
                 wait(by->second, self, true, i.predicate && i.predicate->reg == reg);
             }
         });
+        if (wide_ != nullptr && (*wide_)[n].first != n) {
+            wait(latest_[(*wide_)[n].first], self, true);
+        } else if (wide_ != nullptr && (*wide_)[n].bytes != 0) {
+            latest_[n] = self;
+        }
         if (const auto by = is_conditional(n) ? writer_.find((*predicates_)[n]) : writer_.end(); by != writer_.end()) {
             wait(by->second, self, true, true);
         }
@@ -219,7 +224,9 @@ private:
     const ptx::function& f_;
     std::vector<node> nodes_;
     earlier_writers before_;
-    const std::vector<std::uint32_t>* predicates_; // given_predicates()
+    const std::vector<wide_load>* wide_;
+    std::unordered_map<std::uint32_t, std::uint32_t> latest_; // by instruction, its node, of wide loads
+    const std::vector<std::uint32_t>* predicates_;            // given_predicates()
     live_values alive_;
     std::unordered_map<std::uint32_t, std::uint32_t> writer_; // by register
     memory_order memory_;

@@ -153,7 +153,11 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
         return;
     }
     const std::uint64_t width = std::uint64_t{ptx::bytes_of(fm.type[0])} * fm.vector;
-    if (what == instruction_class::constant && cost_of(i).slots != 0) {
+    const wide_load& wide = wide_[decoded.source];
+    if (what == instruction_class::shared_load && wide.bytes != 0) {
+        emit_before(points_.before_meeting, decoded, wide.bytes, static_cast<unsigned>(meeting::joined_wavefronts))
+            .width[1] = static_cast<std::uint8_t>(wide.loads);
+    } else if (what == instruction_class::constant && cost_of(i).slots != 0 && wide.first == decoded.source) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::constant_words));
     } else if (i.op == opcode::match && fm.has(suffix::any)) {
         emit_before(points_.before_meeting, decoded, width, static_cast<unsigned>(meeting::match_values)).width[1] =

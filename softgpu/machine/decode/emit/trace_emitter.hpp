@@ -14,6 +14,7 @@
 #include "softgpu/machine/decode/analysis/schedule.hpp"
 #include "softgpu/machine/decode/analysis/shared_pointers.hpp"
 #include "softgpu/machine/decode/analysis/unrolling.hpp"
+#include "softgpu/machine/decode/analysis/wide_loads.hpp"
 #include "softgpu/machine/decode/trace_points.hpp"
 #include "softgpu/program/program.hpp"
 
@@ -32,11 +33,13 @@ public:
           merged_(merged_into_later(f_, flow)),
           pressure_(f_, flow),
           predicates_(given_predicates(f_, flow)),
-          shared_pointers_(shared_pointers(f_)) {
+          shared_pointers_(shared_pointers(f_)),
+          wide_(wide_loads(f_, flow)) {
         around_.merged = &merged_;
         around_.pressure = &pressure_;
         around_.predicates = &predicates_;
         around_.shared_pointers = &shared_pointers_;
+        around_.wide = &wide_;
         code_.carried_registers = static_cast<std::uint32_t>(carried_.size());
         for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
             waits_.push_back(only_waits(b));
@@ -94,6 +97,7 @@ private:
     const program::register_pressure pressure_;
     const std::vector<std::uint32_t> predicates_;
     const std::vector<bool> shared_pointers_;
+    const std::vector<wide_load> wide_;
     mutable std::optional<std::vector<bool>> varies_; // varying_registers()
     std::vector<bool> waits_;                         // of each block: only_waits()
     bool in_waiting_loop_ = false;                    // the present block

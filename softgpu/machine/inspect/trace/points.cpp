@@ -5,6 +5,7 @@
 #include "softgpu/machine/decode/trace_points.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <mutex>
@@ -185,6 +186,52 @@ unsigned most_of_a_bank(const std::uint64_t* words, unsigned count) {
     return *std::max_element(of_bank, of_bank + 32);
 }
 
+// Wavefronts of loads from shared memory, 128 bytes at a time, or 256 where neighbours have the same address; see count_wavefronts()
+// of the handlers, which are compiled for their instruction set.
+unsigned load_wavefronts(lane_mask mask, const std::uint64_t* at, unsigned bytes) {
+    const auto are_same = [&](unsigned apart) {
+        bool same = true;
+        each_lane(mask,
+                  [&](unsigned l) { same = same && ((mask >> (l ^ apart) & 1u) == 0 || at[l] == at[l ^ apart]); });
+        return same;
+    };
+    const unsigned together = bytes > 4 && (are_same(1) || are_same(2)) ? 256 / bytes : 128 / bytes;
+    unsigned all = 0;
+    for (unsigned first = 0; first < lanes; first += together) {
+        std::uint64_t words[2 * lanes];
+        unsigned count = 0;
+        for (unsigned l = first; l < first + together; ++l) {
+            for (unsigned k = 0; (mask >> l & 1u) != 0 && k < bytes / 4; ++k) {
+                words[count++] = at[l] / 4 + k;
+            }
+        }
+        all += most_of_a_bank(words, different(words, count));
+    }
+    return all;
+}
+
+// What one load of so many bytes takes less than `loads` of a word each, at the same place of every lane's bytes. Most have the
+// pattern of the one before.
+unsigned saved_wavefronts(lane_mask mask, const std::uint64_t* at, unsigned bytes, unsigned loads) {
+    struct pattern {
+        std::array<std::uint64_t, lanes> begins; // within the banks
+        lane_mask mask;
+        unsigned bytes, loads;
+        bool operator==(const pattern&) const = default;
+    };
+    static thread_local pattern last{};
+    static thread_local unsigned saved = 0;
+    pattern now{{}, mask, bytes, loads};
+    const std::uint64_t begin = at[std::countr_zero(mask)] / 128 * 128;
+    each_lane(mask, [&](unsigned l) { now.begins[l] = at[l] / bytes * bytes - begin; });
+    if (!(now == last)) {
+        const unsigned apart = loads * load_wavefronts(mask, now.begins.data(), 4);
+        saved = apart - std::min(apart, load_wavefronts(mask, now.begins.data(), bytes));
+        last = now;
+    }
+    return saved;
+}
+
 // How many are the same as the commonest one; sorts them.
 unsigned most_at_one(std::uint64_t* values, unsigned count) {
     std::sort(values, values + count);
@@ -204,6 +251,10 @@ const instruction* before_meeting(const instruction* i, std::byte* frame, warp* 
     read_operand(i, frame, w, at);
     const auto what = static_cast<meeting>(i->more >> 8);
     const unsigned bytes = i->more & 0xFF;
+    if (what == meeting::joined_wavefronts) {
+        traced_block_of(w)->to().met(what, saved_wavefronts(w->mask, at, bytes, i->width[1]));
+        return i + 1;
+    }
     unsigned count = 0;
     each_lane(w->mask, [&](unsigned l) { at[count++] = what == meeting::shared_counts ? at[l] / 4 : at[l]; });
     if (what == meeting::loop_rounds) {
@@ -215,7 +266,7 @@ const instruction* before_meeting(const instruction* i, std::byte* frame, warp* 
         traced_block_of(w)->to().met(what, most_of_a_bank(at, different(at, count)));
     } else {
         const unsigned n = different(at, count);
-        traced_block_of(w)->to().met(what, what == meeting::match_values ? n : n * std::max(bytes / 4, 1u));
+        traced_block_of(w)->to().met(what, what == meeting::match_values ? n : n * ((bytes + 7) / 8));
     }
     return i + 1;
 }
