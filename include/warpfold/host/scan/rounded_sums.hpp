@@ -26,7 +26,7 @@ typename Scan::A sums_in_order(const Scan& scan, std::uint64_t begin, std::uint6
     using U = typename Scan::U;
     using How = std::remove_cvref_t<decltype(scan.how)>;
     constexpr A none = nothing_to_add<A>;
-    U results[Scan::block];
+    typename Scan::held_results results;
     A local = none;
     for (std::uint64_t v = begin; v < end;) {
         const std::uint64_t first = v, stop = std::min(end, v + Scan::block);
@@ -42,7 +42,8 @@ typename Scan::A sums_in_order(const Scan& scan, std::uint64_t begin, std::uint6
                 local = none;
             }
             const A next = local + scan.value(v);
-            results[v - first] = static_cast<U>(before + (run + (How::inclusive ? next : local)));
+            scan.template note<Write>(results, first, v - first,
+                                      static_cast<U>(before + (run + (How::inclusive ? next : local))));
             local = next;
         }
         if constexpr (Write) {

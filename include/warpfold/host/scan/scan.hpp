@@ -36,6 +36,10 @@ struct host_scan {
     static constexpr std::uint64_t runs = scan_runs<A>;
     static constexpr std::uint64_t block = runs * scan_run;
 
+    // Results of a block on their way to the output; large ones are written one by one.
+    static constexpr bool at_once = scan_holds_few<U>;
+    using held_results = U[at_once ? 1 : block];
+
     const In& in;
     std::uint64_t n;
     const Out& out;
@@ -59,9 +63,20 @@ struct host_scan {
         return static_cast<A>(detail::mapped(map, in[k], k));
     }
 
+    // The result of position v + j. In place, it replaces the element there.
+    template <bool Write = true>
+    void note(held_results& results, std::uint64_t v, std::uint64_t j, U&& result) const {
+        if constexpr (!at_once) {
+            results[j] = std::move(result);
+        } else if constexpr (Write) {
+            out[place(v + j)] = std::move(result);
+        }
+    }
     // Writes results of the positions from v on.
-    void write(std::uint64_t v, U* results, std::uint64_t count) const {
-        if constexpr (std::is_pointer_v<Out>) {
+    void write(std::uint64_t v, held_results& results, std::uint64_t count) const {
+        if constexpr (at_once) {
+            return;
+        } else if constexpr (std::is_pointer_v<Out>) {
             if constexpr (How::reverse) {
                 std::reverse(results, results + count);
             }
@@ -106,7 +121,7 @@ struct host_scan {
     // The results of a block; prefixes[r] is that of run r. Of sums that round it is the prefix in the part of the chunk, and
     // `before` that of the part; others have no `before`.
     void write_block(std::uint64_t v, const A* prefixes, const A& before) const {
-        U results[block];
+        held_results results;
         if constexpr (vectors) {
             if (non_temporal) { // in one piece, so that whole lines are combined
                 run_sums<A>::template scan<How::inclusive, runs, scan_run>(in + v, prefixes, before, results, next(v));
@@ -125,11 +140,11 @@ struct host_scan {
             }
         }
         A sum[runs];
-        const auto note = [&](std::uint64_t r, std::uint64_t j) {
+        const auto note_sum = [&](std::uint64_t r, std::uint64_t j) {
             if constexpr (rounds) {
-                results[r * scan_run + j] = static_cast<U>(before + (prefixes[r] + sum[r]));
+                note(results, v, r * scan_run + j, static_cast<U>(before + (prefixes[r] + sum[r])));
             } else {
-                results[r * scan_run + j] = static_cast<U>(sum[r]);
+                note(results, v, r * scan_run + j, static_cast<U>(sum[r]));
             }
         };
         if constexpr (rounds) {
@@ -139,12 +154,13 @@ struct host_scan {
         }
         for (std::uint64_t j = 0; j < scan_run; ++j) {
             unrolled<runs>([&](std::uint64_t r) {
+                const A x = value(v + r * scan_run + j);
                 if constexpr (!How::inclusive) {
-                    note(r, j);
+                    note_sum(r, j);
                 }
-                sum[r] = op(sum[r], value(v + r * scan_run + j));
+                sum[r] = op(sum[r], x);
                 if constexpr (How::inclusive) {
-                    note(r, j);
+                    note_sum(r, j);
                 }
             });
         }
@@ -159,7 +175,7 @@ struct host_scan {
             sum = sums_in_order<Write>(*this, begin, end, there ? sum : nothing_to_add<A>, nothing_to_add<A>, heads);
             return;
         }
-        U results[block];
+        held_results results;
         for (std::uint64_t v = begin; v < end;) {
             const std::uint64_t first = v, stop = std::min(end, v + block);
             for (; v < stop; ++v) {
@@ -171,12 +187,12 @@ struct host_scan {
                     there = How::has_first;
                 }
                 if constexpr (!How::inclusive) {
-                    results[v - first] = static_cast<U>(sum);
+                    note<Write>(results, first, v - first, static_cast<U>(sum));
                 }
                 sum = there ? static_cast<A>(op(sum, x)) : x;
                 there = true;
                 if constexpr (How::inclusive) {
-                    results[v - first] = static_cast<U>(sum);
+                    note<Write>(results, first, v - first, static_cast<U>(sum));
                 }
             }
             if constexpr (Write) {
