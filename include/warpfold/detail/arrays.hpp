@@ -154,6 +154,18 @@ concept place_for = place<Out> && requires(const Out& out, const R& value) {
     *out = value;
 };
 
+// to = value, on the host. The user chose the type of an output's elements: numbers are converted to it explicitly, so that
+// warnings of implicit conversions do not appear in the user's program.
+template <class To, class R>
+constexpr void write_to(To&& to, R&& value) {
+    using element = std::remove_cvref_t<To>;
+    if constexpr (std::is_arithmetic_v<element> && std::is_arithmetic_v<std::remove_cvref_t<R>>) {
+        to = static_cast<element>(value);
+    } else {
+        to = std::forward<R>(value);
+    }
+}
+
 // A pointer or another object to whose elements values of type R can be written.
 template <class Out, class R>
 concept places_for = requires(const Out& out, const R& value) {

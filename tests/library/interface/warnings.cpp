@@ -100,6 +100,26 @@ void along_axes(const T* in) {
     }
 }
 
+// Outputs narrower than the results, or of the other signedness.
+template <class T, class R>
+void converted_results(const std::vector<T>& in) {
+    const host on;
+    const auto weighed = [](T x) { return static_cast<double>(x) * 2; };
+    const strided_view<const T> view(in.data(), {2, 3});
+    R results[6] = {};
+    reduce(on, in, &results[0]);
+    transform_reduce(on, in, &results[0], weighed);
+    count_if(on, in, &results[0], above_one<T>);
+    segmented_reduce(on, in.data(), equal_segments{3}, 2, results);
+    segmented_transform_reduce(on, in.data(), equal_segments{3}, 2, results, weighed, maximum{}, 0.0);
+    reduce_along(on, view, {0}, &results[0]);
+    transform_reduce_along(on, view, {1}, &results[0], weighed);
+    inclusive_scan(on, in, results);
+    inclusive_scan(on, in, results, maximum{});
+    inclusive_scan_along(on, view, 0, &results[0]);
+    inclusive_scan_along(on, view, 1, &results[0], maximum{});
+}
+
 template <class T>
 void histograms(const std::vector<T>& in) {
     const host on;
@@ -163,6 +183,10 @@ void calls_under_warnings() {
     folds(bytes, bytes);
     folds(ints, ints);
     folds(floats, floats);
+    converted_results<std::uint32_t, std::uint32_t>({});
+    converted_results<std::int64_t, std::uint8_t>({});
+    converted_results<double, float>({});
+    converted_results<float, std::int32_t>({});
     along_axes(bytes.data());
     along_axes(floats.data());
     histograms(bytes);

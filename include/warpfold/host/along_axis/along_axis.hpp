@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
@@ -228,7 +229,7 @@ struct axis_engine<host> {
             R* const to = out + plan.kept.of(first_of(group)).role;
             const std::int64_t columns = static_cast<std::int64_t>(width_of(group)), apart = inner.role;
             for (std::int64_t c = 0; c < columns; ++c) {
-                to[c * apart] = result(total[c]);
+                detail::write_to(to[c * apart], result(total[c]));
             }
         };
         const auto fold_piece = [&](std::uint64_t group, std::uint64_t p, A* total) {

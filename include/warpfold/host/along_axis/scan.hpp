@@ -9,6 +9,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/axes/axis_plan.hpp"
 #include "warpfold/detail/axes/axis_scan.hpp"
 #include "warpfold/detail/engines.hpp"
@@ -82,14 +83,14 @@ private:
                 }
                 walk(group, p, sums, [&](const T& x, R* to, running& sum) {
                     const A next = sum.local + map(x);
-                    *to = result(sum.before + (Inclusive ? next : sum.local));
+                    detail::write_to(*to, result(sum.before + (Inclusive ? next : sum.local)));
                     sum.local = next;
                 });
                 return;
             }
             walk(group, p, totals, [&](const T& x, R* to, A& total) {
                 const A next = op(total, map(x));
-                *to = result(Inclusive ? next : total);
+                detail::write_to(*to, result(Inclusive ? next : total));
                 total = next;
             });
         };

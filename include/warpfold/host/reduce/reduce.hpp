@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/element_count.hpp"
 #include "warpfold/detail/engines.hpp"
@@ -87,7 +88,7 @@ struct reduce_engine<host> {
         const std::uint64_t n = detail::checked_count(elements, call).value();
         detail::check_array(in, n, call);
         detail::check_array(out, 1, call);
-        *out = result(fold_on_host<A>(on, in, n, map, op));
+        detail::write_to(*out, result(fold_on_host<A>(on, in, n, map, op)));
     }
 };
 

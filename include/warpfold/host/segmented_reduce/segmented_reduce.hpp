@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpfold/detail/arrays.hpp"
 #include "warpfold/detail/check.hpp"
 #include "warpfold/detail/engines.hpp"
 #include "warpfold/detail/fold.hpp"
@@ -96,7 +97,7 @@ public:
             held_ += Count;
         } else {
             for (const R& value : values) {
-                out_[next_++] = value;
+                detail::write_to(out_[next_++], value);
             }
         }
     }
@@ -223,7 +224,7 @@ struct segmented_engine<host> {
         for (std::uint64_t piece = 0; piece < pieces; ++piece) {
             const open_ends& one = of_piece[piece];
             if (one.segment < one.behind) {
-                out[one.segment] = result(static_cast<A>(op(open.total(), one.head)));
+                detail::write_to(out[one.segment], result(static_cast<A>(op(open.total(), one.head))));
                 open.clear();
             }
             open.add(one.open);
