@@ -10,8 +10,8 @@
 // Input. `in` is a strided_view (strided_view.hpp) of the target's memory. `axes` are those that are reduced: {0, 2},
 // {-1} for the last, axes::all(). With no axis, {}, every element is a result of its own.
 //
-// Output. A strided_view with the extents of the axes that are kept, in their order, or a pointer to a row-major array of
-// them. Its strides are any with which no two results are at one place. It must not overlap the input. On a GPU the
+// Output. A strided_view with the extents of the axes that are kept, in their order, or a row-major array of them: a pointer
+// or a C array. Its strides are any with which no two results are at one place. It must not overlap the input. On a GPU the
 // call returns at once.
 //
 // Index. Maps and arg_min_along get the position among the elements of one result: row-major over the reduced axes, the
@@ -165,8 +165,7 @@ requires(
         Out, accumulator_t<Op, detail::mapped_t<const T*, Map>>>) void transform_reduce_along(const On& on,
                                                                                               const strided_view<T>& in,
                                                                                               const axes& which,
-                                                                                              const Out& out,
-                                                                                              const Map& map,
+                                                                                              Out out, const Map& map,
                                                                                               const Op& op = {}) {
     detail::fold_axes("transform_reduce_along", on, in, which, out, map, op);
 }
@@ -177,8 +176,7 @@ requires(detail::maps<Map, const T*>&& detail::axis_output_for<
          Out,
          accumulator_t<Op, detail::mapped_t<const T*, Map>>>) void transform_reduce_along(const On& on,
                                                                                           const strided_view<T>& in,
-                                                                                          const axes& which,
-                                                                                          const Out& out,
+                                                                                          const axes& which, Out out,
                                                                                           const Map& map, const Op& op,
                                                                                           const accumulator_t<
                                                                                               Op, detail::mapped_t<
@@ -191,12 +189,12 @@ requires(detail::maps<Map, const T*>&& detail::axis_output_for<
 
 template <class On, class T, class Out, class Op = sum>
 requires(operation<Op, T>&& detail::axis_output_for<Out, accumulator_t<Op, T>>) void reduce_along(
-    const On& on, const strided_view<T>& in, const axes& which, const Out& out, const Op& op = {}) {
+    const On& on, const strided_view<T>& in, const axes& which, Out out, const Op& op = {}) {
     detail::fold_axes("reduce_along", on, in, which, out, detail::identity_map{}, op);
 }
 template <class On, class T, class Out, class Op>
 requires(operation<Op, T>&& detail::axis_output_for<Out, accumulator_t<Op, T>>) void reduce_along(
-    const On& on, const strided_view<T>& in, const axes& which, const Out& out, const Op& op,
+    const On& on, const strided_view<T>& in, const axes& which, Out out, const Op& op,
     const accumulator_t<Op, T>& initial) {
     detail::fold_axes("reduce_along", on, in, which, out, detail::identity_map{}, op, initial);
 }
@@ -206,11 +204,11 @@ requires(operation<Op, T>&& detail::axis_output_for<Out, accumulator_t<Op, T>>) 
 // number; the value is a NaN then, not always the same one. Other types are compared by <.
 
 template <class On, class T, detail::axis_output_for<located<std::remove_const_t<T>>> Out>
-void arg_min_along(const On& on, const strided_view<T>& in, const axes& which, const Out& out) {
+void arg_min_along(const On& on, const strided_view<T>& in, const axes& which, Out out) {
     detail::arg_axes<true>("arg_min_along", on, in, which, out);
 }
 template <class On, class T, detail::axis_output_for<located<std::remove_const_t<T>>> Out>
-void arg_max_along(const On& on, const strided_view<T>& in, const axes& which, const Out& out) {
+void arg_max_along(const On& on, const strided_view<T>& in, const axes& which, Out out) {
     detail::arg_axes<false>("arg_max_along", on, in, which, out);
 }
 
@@ -218,7 +216,7 @@ void arg_max_along(const On& on, const strided_view<T>& in, const axes& which, c
 // By the rules of minimum and maximum: if any element is NaN, both results are NaN.
 
 template <class On, class T, detail::axis_output_for<extremes<std::remove_const_t<T>>> Out>
-void min_max_along(const On& on, const strided_view<T>& in, const axes& which, const Out& out) {
+void min_max_along(const On& on, const strided_view<T>& in, const axes& which, Out out) {
     using X = std::remove_const_t<T>;
     detail::into_axes<detail::folded_extremes<X>, true>("min_max_along", on, in, which, out, detail::extremes_map<X>{},
                                                         detail::extremes_operation{}, detail::extremes_result<X>{});
@@ -231,12 +229,12 @@ void min_max_along(const On& on, const strided_view<T>& in, const axes& which, c
 
 template <class On, class T, class Out, class Op = sum>
 requires detail::axis_output_for<Out, detail::scan_axis_t<Op, T, Out>>
-void inclusive_scan_along(const On& on, const strided_view<T>& in, int axis, const Out& out, const Op& op = {}) {
+void inclusive_scan_along(const On& on, const strided_view<T>& in, int axis, Out out, const Op& op = {}) {
     detail::scan_axis<true>("inclusive_scan_along", on, in, axis, out, op);
 }
 template <class On, class T, class Out, class Op>
 requires detail::axis_output_for<Out, detail::scan_axis_t<Op, T, Out>>
-void inclusive_scan_along(const On& on, const strided_view<T>& in, int axis, const Out& out, const Op& op,
+void inclusive_scan_along(const On& on, const strided_view<T>& in, int axis, Out out, const Op& op,
                           const detail::scan_axis_t<Op, T, Out>& initial) {
     detail::scan_axis<true>("inclusive_scan_along", on, in, axis, out, op, initial);
 }
@@ -244,12 +242,12 @@ void inclusive_scan_along(const On& on, const strided_view<T>& in, int axis, con
 // `op` has an identity, or there is an initial value: the first element of every row of the output.
 template <class On, class T, class Out, class Op = sum>
 requires detail::axis_output_for<Out, detail::scan_axis_t<Op, T, Out>>
-void exclusive_scan_along(const On& on, const strided_view<T>& in, int axis, const Out& out, const Op& op = {}) {
+void exclusive_scan_along(const On& on, const strided_view<T>& in, int axis, Out out, const Op& op = {}) {
     detail::scan_axis<false>("exclusive_scan_along", on, in, axis, out, op);
 }
 template <class On, class T, class Out, class Op>
 requires detail::axis_output_for<Out, detail::scan_axis_t<Op, T, Out>>
-void exclusive_scan_along(const On& on, const strided_view<T>& in, int axis, const Out& out, const Op& op,
+void exclusive_scan_along(const On& on, const strided_view<T>& in, int axis, Out out, const Op& op,
                           const detail::scan_axis_t<Op, T, Out>& initial) {
     detail::scan_axis<false>("exclusive_scan_along", on, in, axis, out, op, initial);
 }

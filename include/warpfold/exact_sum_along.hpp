@@ -62,7 +62,7 @@ template <class On, class T, class Out>
 requires(detail::real_summable<const T*>&&
              std::is_same_v<typename detail::axis_output<Out>::type,
                             std::remove_const_t<T>>) void exact_sum_along(const On& on, const strided_view<T>& in,
-                                                                          const axes& which, const Out& out) {
+                                                                          const axes& which, Out out) {
     constexpr const char* call = "exact_sum_along";
     const unsigned mask = which.mask(in.rank, call);
     const auto to = detail::output_of_axes(in, mask, out);
@@ -75,7 +75,7 @@ requires(
                                                std::remove_const_t<C>>) void exact_sum_along(const On& on,
                                                                                              const strided_view<C>& in,
                                                                                              const axes& which,
-                                                                                             const Out& out) {
+                                                                                             Out out) {
     constexpr const char* call = "exact_sum_along";
     const unsigned mask = which.mask(in.rank, call);
     const auto to = detail::output_of_axes(in, mask, out);

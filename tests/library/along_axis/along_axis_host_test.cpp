@@ -2,6 +2,7 @@
 // Calls along axes on the host against loops over the elements of each result.
 #include "warpfold/along_axis.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "tests/library/along_axis/axis_cases.hpp"
 #include "tests/library/cases.hpp"
+#include "warpfold/exact_sum_along.hpp"
 #include "warpfold/reduce.hpp"
 
 namespace warpfold {
@@ -317,6 +319,33 @@ TEST(AlongAxisOnHost, AllAxesAndScalars) {
     EXPECT_EQ(total, 22);
     reduce_along(host{}, strided_view<int>(data.data(), {}), axes::all(), strided_view<std::int64_t>(&total, {}));
     EXPECT_EQ(total, 4);
+}
+
+TEST(AlongAxisOnHost, OutputsThatAreArrays) {
+    const std::vector<std::int32_t> data{1, 2, 3, 4, 5, 6};
+    const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
+    const strided_view<const std::int32_t> view(data.data(), {2, 3});
+    std::uint32_t sums[2] = {}, doubled[2] = {}, scanned[6] = {}, before[6] = {};
+    located<std::int32_t> least[3], most[3];
+    extremes<std::int32_t> both[2];
+    float exact[2] = {};
+    reduce_along(host{}, view, {1}, sums);
+    transform_reduce_along(
+        host{}, view, {1}, doubled, [](std::int32_t x) { return 2 * x; }, sum{}, 1);
+    arg_min_along(host{}, view, {0}, least);
+    arg_max_along(host{}, view, {0}, most);
+    min_max_along(host{}, view, {1}, both);
+    inclusive_scan_along(host{}, view, 1, scanned);
+    exclusive_scan_along(host{}, view, 1, before, sum{}, 1u);
+    exact_sum_along(host{}, strided_view<const float>(numbers.data(), {2, 3}), {1}, exact);
+    EXPECT_EQ(std::to_array(sums), (std::array{6u, 15u}));
+    EXPECT_EQ(std::to_array(doubled), (std::array{13u, 31u}));
+    EXPECT_EQ(least[2].value, 3);
+    EXPECT_EQ(most[2].value, 6);
+    EXPECT_EQ(both[1].smallest, 4);
+    EXPECT_EQ(std::to_array(scanned), (std::array{1u, 3u, 6u, 4u, 9u, 15u}));
+    EXPECT_EQ(std::to_array(before), (std::array{1u, 2u, 4u, 1u, 5u, 10u}));
+    EXPECT_EQ(std::to_array(exact), (std::array{6.0f, 15.0f}));
 }
 
 } // namespace
