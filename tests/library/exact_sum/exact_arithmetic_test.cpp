@@ -2,6 +2,7 @@
 // Exact sums where the compiler or the processor does not compute as IEEE 754 says: this file is compiled with the
 // options that loosen arithmetic, and goes through the modes of the processor. Expected bits come from integers.
 #include "warpfold/exact_sum.hpp"
+#include "warpfold/segmented_exact_sum.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -83,6 +84,44 @@ TEST(exact_arithmetic, subnormal_numbers_count) {
     in_every_mode([&](const std::string& mode) {
         EXPECT_EQ(bits_of_sum(doubles), 300u) << mode;
         EXPECT_EQ(std::bit_cast<std::uint32_t>(exact_sum(host{1}, floats)), 300u) << mode;
+    });
+}
+
+// Short sums take another way than long ones.
+TEST(exact_arithmetic, short_segments) {
+    const auto tiny = std::bit_cast<double>(std::uint64_t{1}), nan = std::bit_cast<double>(nan_bits + 5);
+    const std::vector<double> data{9007199254740992.0,
+                                   1.0,
+                                   9007199254740992.0,
+                                   1.0,
+                                   tiny,
+                                   tiny,
+                                   tiny,
+                                   0x1p-1022,
+                                   -tiny,
+                                   -0.0,
+                                   1e308,
+                                   1e308,
+                                   -1e308,
+                                   nan,
+                                   0x1p100,
+                                   -0x1p100,
+                                   0x1p-100};
+    const std::vector<int> offsets{0, 2, 5, 7, 9, 10, 13, 14, 17};
+    const std::vector<std::uint64_t> expected{std::bit_cast<std::uint64_t>(9007199254740992.0),
+                                              std::bit_cast<std::uint64_t>(9007199254740994.0),
+                                              2,
+                                              0xfffffffffffff,
+                                              0,
+                                              std::bit_cast<std::uint64_t>(1e308),
+                                              nan_bits,
+                                              std::bit_cast<std::uint64_t>(0x1p-100)};
+    in_every_mode([&](const std::string& mode) {
+        std::vector<double> sums(expected.size());
+        segmented_exact_sum(host{1}, data, offsets, sums);
+        for (std::size_t s = 0; s < sums.size(); ++s) {
+            EXPECT_EQ(std::bit_cast<std::uint64_t>(sums[s]), expected[s]) << mode << ", segment " << s;
+        }
     });
 }
 

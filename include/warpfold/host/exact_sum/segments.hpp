@@ -15,6 +15,7 @@
 #include "warpfold/error.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/exact_sum/exact_sum.hpp"
+#include "warpfold/host/exact_sum/short_sums.hpp"
 
 namespace warpfold::detail {
 
@@ -58,20 +59,21 @@ struct segmented_exact_engine<host> {
             units.push_back(segments);
         }
         detail::check_array(in, at(segments) - at(0), call);
-        const auto sum_one = [&](const host& by, std::uint64_t s) {
+        const auto sum_one = [&](std::uint64_t s, const auto& sum) {
             if constexpr (std::is_pointer_v<In>) {
-                out[s] = exact_on_host<T, R>(by, at(s + 1) - at(s), in + at(s));
+                out[s] = sum(at(s + 1) - at(s), in + at(s));
             } else {
-                out[s] = exact_on_host<T, R>(by, at(s + 1) - at(s), elements_behind<In>{in, at(s)});
+                out[s] = sum(at(s + 1) - at(s), elements_behind<In>{in, at(s)});
             }
         };
         for (const std::uint64_t s : long_segments) {
-            sum_one(on, s);
+            sum_one(s, [&](std::uint64_t n, const auto& elements) { return exact_on_host<T, R>(on, n, elements); });
         }
         parallel_for(on.threads, units.size() - 1, [&](std::uint64_t unit) {
+            const exact_sums<T, R> sum;
             for (std::uint64_t s = units[unit]; s < units[unit + 1]; ++s) {
                 if (at(s + 1) - at(s) < 4 * exact_piece) {
-                    sum_one(host{1}, s);
+                    sum_one(s, sum);
                 }
             }
         });
