@@ -236,14 +236,14 @@ public:
             if (offset >= high) {
                 break;
             }
-            marks_[(How::reverse ? n - offset : offset) - begin] = true;
+            marks_[(How::reverse ? n - offset : offset) - begin] = 1;
         }
     }
-    [[nodiscard]] bool operator()(std::uint64_t v) const { return v == 0 || marks_[v - begin_]; }
+    [[nodiscard]] bool operator()(std::uint64_t v) const { return v == 0 || marks_[v - begin_] != 0; }
 
 private:
     std::uint64_t begin_;
-    std::vector<bool> marks_;
+    std::vector<std::uint8_t> marks_; // bytes: bits take longer to read
 };
 template <class How, class Flags>
 auto chunk_heads(const heads<Flags>& segments, std::uint64_t n, std::uint64_t begin, std::uint64_t end) {
