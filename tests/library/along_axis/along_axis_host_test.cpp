@@ -2,11 +2,13 @@
 // Calls along axes on the host against loops over the elements of each result.
 #include "warpfold/along_axis.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -285,6 +287,34 @@ TEST(AlongAxisOnHost, ScansInOrderAndInPlace) {
             const strided_view<tests::affine> view(data.data(), {length, 70});
             inclusive_scan_along(host{3}, view, axis - 2, view, tests::then{});
             ASSERT_EQ(data, expected) << length << ", axis " << axis;
+        }
+    }
+}
+
+// Short rows with gaps, in order from the value before them.
+TEST(AlongAxisOnHost, ScansOfShortRows) {
+    for (const std::uint64_t length : {1u, 2u, 3u, 4u, 9u, 40u}) {
+        const std::uint64_t rows = 300, planes = 5, apart = length + 1, plane = rows * apart + 7;
+        auto data = tests::any_numbers<float>(planes * plane, 8);
+        std::vector<float> sums(data.size()), before(data.size()), largest(data.size());
+        const auto of_plane = static_cast<std::int64_t>(plane), of_row = static_cast<std::int64_t>(apart);
+        const auto view_of = [&](std::vector<float>& of) {
+            return strided_view<float>(of.data(), {planes, rows, length}, {of_plane, of_row, 1});
+        };
+        inclusive_scan_along(host{2}, view_of(data), 2, view_of(sums));
+        exclusive_scan_along(host{1}, view_of(data), 2, view_of(before), sum{}, 0.3f);
+        inclusive_scan_along(host{1}, view_of(data), 2, view_of(largest),
+                             [](float a, float b) { return a < b ? b : a; });
+        for (std::uint64_t r = 0; r < planes * rows; ++r) {
+            const std::uint64_t first = r / rows * plane + r % rows * apart;
+            float local = 0, most = data[first];
+            for (std::uint64_t k = first; k < first + length; ++k) {
+                ASSERT_EQ(before[k], 0.3f + local) << length << ", row " << r;
+                local += data[k];
+                most = std::max(most, data[k]);
+                ASSERT_EQ(sums[k], local) << length << ", row " << r;
+                ASSERT_EQ(largest[k], most) << length << ", row " << r;
+            }
         }
     }
 }

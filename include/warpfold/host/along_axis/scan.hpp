@@ -72,28 +72,51 @@ private:
             }
             std::copy_n(total, columns, totals);
         };
-        const auto scan_piece = [&](std::uint64_t group, std::uint64_t p, A* totals) {
-            if constexpr (rounded_sum_v<Op, A>) { // see host/scan/rounded_sums.hpp
-                struct running {
-                    A before, local;
-                };
-                running sums[axis_columns];
-                for (std::uint64_t c = 0; c < width; ++c) {
-                    sums[c] = {totals[c], nothing_to_add<A>};
-                }
-                walk(group, p, sums, [&](const T& x, R* to, running& sum) {
-                    const A next = sum.local + map(x);
-                    detail::write_to(*to, result(sum.before + (Inclusive ? next : sum.local)));
-                    sum.local = next;
-                });
-                return;
-            }
-            walk(group, p, totals, [&](const T& x, R* to, A& total) {
+        // Of sums that round: see host/scan/rounded_sums.hpp.
+        struct running {
+            A before, local;
+        };
+        const auto step = [&](const T& x, R* to, auto& total) {
+            if constexpr (rounded_sum_v<Op, A>) {
+                const A next = total.local + map(x);
+                detail::write_to(*to, result(total.before + (Inclusive ? next : total.local)));
+                total.local = next;
+            } else {
                 const A next = op(total, map(x));
                 detail::write_to(*to, result(Inclusive ? next : total));
                 total = next;
-            });
+            }
         };
+        const auto start = [](const A& before) {
+            if constexpr (rounded_sum_v<Op, A>) {
+                return running{before, nothing_to_add<A>};
+            } else {
+                return before;
+            }
+        };
+        const auto scan_piece = [&](std::uint64_t group, std::uint64_t p, A* totals) {
+            if constexpr (rounded_sum_v<Op, A>) {
+                running sums[axis_columns];
+                std::transform(totals, totals + width, sums, start);
+                walk(group, p, sums, step);
+            } else {
+                walk(group, p, totals, step);
+            }
+        };
+        if (pieces == 1 && width == 1) { // short rows take less time than what walk() does for each
+            parallel_for(on.threads, (groups + together - 1) / together, [&](std::uint64_t unit) {
+                for (std::uint64_t row = unit * together; row < std::min(groups, (unit + 1) * together); ++row) {
+                    const auto begin = plan.kept.of(row);
+                    const T* from = in + begin.in + plan.reduced.in_begin;
+                    R* to = out + begin.role;
+                    auto total = start(first);
+                    for (std::uint64_t k = 0; k < length; ++k, from += axis.in, to += axis.role) {
+                        step(*from, to, total);
+                    }
+                }
+            });
+            return;
+        }
         if (pieces == 1) {
             parallel_for(on.threads, (groups + together - 1) / together, [&](std::uint64_t unit) {
                 A total[axis_columns];
