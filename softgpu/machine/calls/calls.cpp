@@ -26,20 +26,21 @@ std::byte* local_of(const warp* w, unsigned lane) {
 
 // The function as this worker runs it; decodes it at its first call. Throws ptx::error.
 worker_function& prepared(warp* w, const function_entry& f) {
-    auto& mine = w->host->functions[&f];
-    if (!mine) {
-        launch_state& l = *w->host->launch;
-        auto fresh = std::make_unique<worker_function>();
-        {
-            const std::lock_guard lock(l.home->linked->mutex);
-            fresh->code = &code_of(*l.of, f, variant_of(*l.request));
-        }
-        fresh->executions.resize(fresh->code->block_instructions.size());
-        fresh->constants = constants_of_launch(*fresh->code, l, fresh->constant_storage);
-        fill_block_values(*fresh->code, l, *w->owner, fresh->constants);
-        mine = std::move(fresh);
+    const auto found = w->host->functions.find(&f);
+    if (found != w->host->functions.end()) {
+        return *found->second;
     }
-    return *mine;
+    launch_state& l = *w->host->launch;
+    auto fresh = std::make_unique<worker_function>();
+    {
+        const std::lock_guard lock(l.home->linked->mutex);
+        fresh->code = &code_of(*l.of, f, variant_of(*l.request));
+    }
+    fresh->executions.resize(fresh->code->block_instructions.size());
+    fresh->constants = constants_of_launch(*fresh->code, l, fresh->constant_storage);
+    fill_block_values(*fresh->code, l, *w->owner, fresh->constants);
+    return *w->host->functions.emplace(&f, std::move(fresh))
+                .first->second; // only what is decoded: others read them all
 }
 
 call_frame* take_frame(warp* w, worker_function& f) {

@@ -305,6 +305,8 @@ TEST_F(CallFault, TheCallersAreNamed) {
 
 TEST_F(CallFault, BodiesThatMakeNoSense) {
     expect("call broken;", ".func broken() { bra nowhere; }\n", fault_kind::invalid_ptx, {});
+    expect("call broken;", ".func broken() { .reg .b32 %x; add.s32 %x, %x; ret; }\n", fault_kind::invalid_ptx,
+           {"function broken", "add with 2 operands"});
     expect("{ .param .b32 a; st.param.b64 [a], 1; }", "", fault_kind::invalid_ptx, {"beyond the parameter"});
 }
 
