@@ -35,6 +35,13 @@ form form_of(const ptx::instruction& i) {
     return f;
 }
 
+form move_of(unsigned bytes) {
+    form move;
+    move.op = opcode::mov;
+    move.type[0] = bytes == 2 ? suffix::b16 : bytes == 4 ? suffix::b32 : bytes == 8 ? suffix::b64 : suffix::b128;
+    return move;
+}
+
 unsigned operand_bytes(const form& f, unsigned index) {
     const unsigned own = std::max(2u, ptx::bytes_of(f.type[0]));
     switch (f.op) {

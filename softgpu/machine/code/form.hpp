@@ -39,6 +39,9 @@ struct form {
 
 [[nodiscard]] form form_of(const ptx::instruction& i);
 
+// mov between registers of 2, 4, 8 or 16 bytes a lane.
+[[nodiscard]] form move_of(unsigned bytes);
+
 // Bytes of a lane of operand `index` where it is an immediate or a symbol; 0 for a predicate.
 [[nodiscard]] unsigned operand_bytes(const form& f, unsigned index);
 

@@ -138,6 +138,22 @@ TEST(Call, StructuresByValue) {
     }
 }
 
+// Scalars of 16 bytes as arguments and results.
+TEST(Call, SixteenBytesByValue) {
+    const std::string next = ".func (.param .b128 r) next(.param .b128 a)\n{ .reg .b128 %q; .reg .b64 %y<3>;\n"
+                             "ld.param.b128 %q, [a]; mov.b128 {%y1, %y2}, %q; add.u64 %y1, %y1, 1;\n"
+                             "add.u64 %y2, %y2, 2; mov.b128 %q, {%y1, %y2}; st.param.b128 [r], %q; ret; }\n";
+    const auto r = run_threads(".reg .b128 %x; mov.b64 %rd1, 10; cvt.u64.u32 %rd2, %i; mov.b128 %x, {%rd1, %rd2};\n"
+                               "{ .param .b128 a; .param .b128 r; st.param.b128 [a], %x; call (r), next, (a);\n"
+                               "ld.param.b128 %x, [r]; } mov.b128 {%rd1, %rd2}, %x;\n"
+                               "st.global.v2.b64 [%rd0], {%rd1, %rd2};",
+                               {.block = {64}}, 4, next);
+    for (std::uint32_t t = 0; t < 64; ++t) {
+        EXPECT_EQ(r.words[4 * t], 11u);
+        EXPECT_EQ(r.words[4 * t + 2], t + 2) << t;
+    }
+}
+
 // Each call has local memory of its own, and a parameter can be reached through its address.
 TEST(Call, LocalMemoryOfCallees) {
     const std::string inner =

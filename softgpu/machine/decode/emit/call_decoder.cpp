@@ -132,10 +132,7 @@ bool call_decoder::access(const ptx::instruction& i, std::uint32_t n) {
     instruction d;
     d.source = n;
     if (fm.vector == 1 && at.offset == 0 && bytes == area->stride && width == bytes) {
-        form move;
-        move.op = opcode::mov;
-        move.type[0] = bytes == 4 ? suffix::b32 : suffix::b64;
-        d.run = chosen_handlers().convert(move);
+        d.run = chosen_handlers().convert(move_of(bytes));
         d.d = store ? area->at : operands_.destination(value);
         d.a = store ? operands_.source(value, bytes) : area->at;
         code_.code.push_back(d);

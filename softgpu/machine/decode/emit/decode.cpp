@@ -413,13 +413,7 @@ private:
                     offset += bytes;
                     return;
                 }
-                form move;
-                move.op = opcode::mov;
-                move.type[0] = wide == 2   ? suffix::b16
-                               : wide == 4 ? suffix::b32
-                               : wide == 8 ? suffix::b64
-                                           : suffix::b128;
-                instruction& d = code_.emit(set_.convert(move), n);
+                instruction& d = code_.emit(set_.convert(move_of(wide)), n);
                 d.d = operands_.destination(element);
                 d.a = operands_.constants().parameter(offset, bytes, is_signed, wide);
             }
