@@ -85,8 +85,8 @@ void check_registers(const ptx::function& f, const ptx::instruction& i, const fo
         }
         break;
     case ptx::family::atomic:
-        for (std::size_t k = 0; k < i.operands.size(); ++k) {
-            check(i.operands[k], operand_bytes(fm, static_cast<unsigned>(k)));
+        for (unsigned k = 0; k < i.operands.size(); ++k) { // a cache policy comes last
+            check(i.operands[k], k < operands_wanted(fm).least ? operand_bytes(fm, k) : 8);
         }
         return;
     case ptx::family::warp:

@@ -297,6 +297,22 @@ TEST(Atomic, Vectors) {
           });
 }
 
+// The policy is 64 bits wide, whatever the type is.
+TEST(Atomic, WithCachePolicies) {
+    check({"st.global.v4.b32 [%own], {%a, %b, %c, %e};red.global.add.L2::cache_hint.u32 [%own], %b, %policy;"
+           "atom.global.cas.L2::cache_hint.b32 %d, [%own+4], %b, %c, %policy;"
+           "red.global.add.noftz.L2::cache_hint.f16x2 [%own+8], 0, %policy;"
+           "red.global.v2.f32.add.L2::cache_hint [%own+8], {%z, %z}, %policy;"
+           "ld.global.v4.b32 {%f, %g, %k, _}, [%own];",
+           {"b32", "b32", "b32", "b32"},
+           {"b32", "b32", "b32", "b32"},
+           ".reg .b64 %policy; .reg .f32 %z; mov.f32 %z, 0f00000000;\n"
+           "createpolicy.fractional.L2::evict_last.b64 %policy, 1.0;\n"},
+          {{1, 2, 3, 4}, {~0u, 7, 8, 9}}, [](const row& r) {
+              return row{r[1], (r[0] + r[1]) & 0xFFFFFFFF, r[2], r[2]};
+          });
+}
+
 TEST(Atomic, SixteenBytes) {
     for (const place& where : every_place()) {
         if (where.space == ".shared" || where.before.find(" s[") != std::string::npos) {
