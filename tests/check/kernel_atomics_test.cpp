@@ -33,6 +33,24 @@ TEST_F(Check, CounterSetWithoutBarrier) {
     EXPECT_FALSE(run(global(""), {.grid = {2}, .block = {1}, .workers = 1}, {zeros(4)}).empty());
 }
 
+// Also where the store's value is what the atomic has left.
+TEST_F(Check, StoreBesideAnAtomicOfTheSameValue) {
+    const finding blocks = expect_one(global_race,
+                                      "mov.u32 %r3, %ctaid.x; setp.eq.u32 %q0, %r3, 0;\n"
+                                      "@%q0 red.global.add.u32 [%p0], 1; @!%q0 st.global.u32 [%p0], 1;",
+                                      {.grid = {2}, .block = {1}}, {zeros(4)});
+    EXPECT_FALSE(blocks.is_note) << text({blocks});
+    for (const char* bit : {"16", "32"}) { // by lanes of one warp, by two warps
+        const finding f = expect_one(shared_race,
+                                     tid +
+                                         "@%q0 st.shared.u32 [%r7], 0; bar.sync 0;\n"
+                                         "setp.eq.u32 %q1, %r3, " +
+                                         bit + "; @%q0 red.shared.add.u32 [%r7], 0; @%q1 st.shared.u32 [%r7], 0;",
+                                     {.block = {64}}, {}, shared_array);
+        EXPECT_FALSE(f.is_note) << text({f});
+    }
+}
+
 // Every thread sets its own word, and adds to those of others.
 TEST_F(Check, BinsSetWithoutBarrier) {
     const auto body = [](const std::string& order, const std::string& add) {

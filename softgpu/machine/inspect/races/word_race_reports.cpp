@@ -100,7 +100,8 @@ std::string word_access::memory_text(const access_site& site) const {
 }
 
 bool word_access::loses(stamp s) {
-    if (in_global_ || site_.verb != access_verb::store || !is_of_warp(s) || site_before(s) == nullptr) {
+    if (in_global_ || site_.verb != access_verb::store || !is_of_warp(s) || site_before(s) == nullptr ||
+        site_before(s)->verb != access_verb::store) {
         return false;
     }
     lost_value lost;
@@ -214,7 +215,10 @@ void word_access::report_race(stamp s, bool of_write) {
             same_value = *value == in_memory();
         }
     }
-    const bool is_note = same_value && of_write && site_.verb == access_verb::store;
+    // What an update leaves depends on when it came, also where this store's value is the same by chance.
+    const access_site* const earlier = site_before(s);
+    const bool is_note = same_value && of_write && site_.verb == access_verb::store &&
+                         (earlier == nullptr || earlier->verb == access_verb::store);
     std::uint64_t block = 0;
     event e;
     static_cast<void>(event_of(s, block, e));
@@ -236,13 +240,12 @@ void word_access::report_race(stamp s, bool of_write) {
         what.message = blocks  ? "two blocks use one word without an order between them"
                        : warps ? "two warps of a block use one word without a barrier between them"
                                : without_syncwarp;
-        what.message += same_value ? "; both write the same value" : "";
+        what.message += is_note ? "; both write the same value" : "";
     }
     access_facts now = access_by_site(site_, w_, lane_);
     now.value = value                             ? register_text()
                 : site_.verb == access_verb::load ? std::optional(memory_text(site_))
                                                   : std::nullopt;
-    const access_site* const earlier = site_before(s);
     access_facts before{earlier != nullptr ? access_text(*earlier)
                         : of_write         ? "a write"
                                            : "a read",
