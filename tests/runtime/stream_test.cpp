@@ -104,6 +104,31 @@ TEST_F(stream_test, each_thread_has_a_default_stream) {
     EXPECT_EQ(cudaStreamQuery_ptsz(nullptr), error::success);
 }
 
+// Threads that end give their handles to later ones; not so their streams.
+TEST_F(stream_test, no_thread_inherits_the_default_stream_of_an_ended_one) {
+    stream* const own = reinterpret_cast<stream*>(2);
+    gate g;
+    unsigned long long first = 0;
+    std::thread([&] {
+        ASSERT_EQ(cudaStreamGetId(own, &first), error::success);
+        ASSERT_EQ(cudaLaunchHostFunc(own, gate::wait, &g), error::success);
+    }).join();
+    EXPECT_EQ(cudaStreamQuery(nullptr), error::not_ready) << "what the thread has left comes before the legacy stream";
+    std::thread([&] {
+        unsigned long long id = 0;
+        EXPECT_EQ(cudaStreamGetId(own, &id), error::success);
+        EXPECT_NE(id, first);
+        EXPECT_EQ(cudaStreamQuery(own), error::success);
+        g.open = true;
+        ASSERT_EQ(cudaStreamBeginCapture(own, capture_mode::this_thread), error::success);
+    }).join();
+    std::thread([&] {
+        capture_status s = capture_status::active;
+        EXPECT_EQ(cudaStreamIsCapturing(own, &s), error::success);
+        EXPECT_EQ(s, capture_status::none);
+    }).join();
+}
+
 TEST_F(stream_test, an_event_outlives_its_stream_and_is_waited_for_as_it_was) {
     gate first, second;
     stream* a = nullptr;

@@ -6,6 +6,7 @@
 
 #include "softgpu/observe/timeline_trace.hpp"
 #include "softgpu/runtime/accounts/predictions.hpp"
+#include "softgpu/runtime/core/host_thread.hpp"
 #include "softgpu/runtime/core/streams/stream.hpp"
 
 namespace softgpu::runtime {
@@ -63,14 +64,14 @@ bool operation_journal::any() noexcept { return all().count != 0; }
 
 std::uint32_t operation_journal::this_thread() {
     const auto next = static_cast<std::uint32_t>(threads_.size());
-    return threads_.emplace(std::this_thread::get_id(), next).first->second;
+    return threads_.emplace(host_thread::number(), next).first->second;
 }
 
 std::string operation_journal::name_of_stream(std::uint64_t id) {
     if (id == legacy_stream_id) {
         return "default stream";
     }
-    if (id == per_thread_stream_id) {
+    if (is_per_thread_id(id)) {
         return "default stream of thread " + std::to_string(this_thread());
     }
     const std::size_t next = streams_.size() + 1;

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -76,8 +75,8 @@ private:
     std::mutex mutex_;
     std::unordered_map<std::uint64_t, place_and_stream> places_; // of operations by id
     std::unordered_map<std::uint64_t, std::size_t> of_launches_;
-    std::unordered_map<std::uint64_t, cost> costs_; // by launch
-    std::map<std::thread::id, std::uint32_t> threads_;
+    std::unordered_map<std::uint64_t, cost> costs_;  // by launch
+    std::map<std::uint64_t, std::uint32_t> threads_; // by host_thread::number()
     std::map<std::uint64_t, std::string> streams_;
 };
 

@@ -18,9 +18,9 @@ std::atomic<std::uint64_t> observers{0};
 constexpr std::size_t most_rows = 1u << 20; // of a copy with gaps; longer ones are not checked
 
 std::string name_of_stream(std::uint64_t id) {
-    return id == legacy_stream_id       ? "default stream"
-           : id == per_thread_stream_id ? "a thread's default stream"
-                                        : "stream " + std::to_string(id);
+    return id == legacy_stream_id ? "default stream"
+           : is_per_thread_id(id) ? "default stream of thread " + std::to_string(id >> 32)
+                                  : "stream " + std::to_string(id);
 }
 
 check::order* current_order() {

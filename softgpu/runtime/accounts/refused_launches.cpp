@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/runtime/accounts/refused_launches.hpp"
 
+#include <cstdint>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/accounts/journal.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/host_thread.hpp"
 #include "softgpu/runtime/core/process.hpp"
 
 namespace softgpu::runtime::refused_launches {
@@ -22,7 +23,7 @@ thread_local bool has_unread_error = false; // a refused launch by <<<>>> of thi
 // Findings to report unless their threads read the error. Never destroyed: static destructors make calls too.
 struct unread_errors {
     std::mutex mutex;
-    std::map<std::thread::id, check::finding> list;
+    std::map<std::uint64_t, check::finding> list; // by host_thread::number()
 };
 
 unread_errors& all_unread() {
@@ -72,7 +73,7 @@ void add(const refused_launch& launch, bool by_syntax) noexcept {
                     reason + ", and nobody has asked for the error";
         f.kernel = launch.kernel;
         const std::lock_guard lock(all_unread().mutex);
-        all_unread().list.insert_or_assign(std::this_thread::get_id(), std::move(f));
+        all_unread().list.insert_or_assign(host_thread::number(), std::move(f));
         has_unread_error = true;
     });
 }
@@ -80,7 +81,7 @@ void add(const refused_launch& launch, bool by_syntax) noexcept {
 void last_error_read() noexcept {
     if (std::exchange(has_unread_error, false)) {
         const std::lock_guard lock(all_unread().mutex);
-        all_unread().list.erase(std::this_thread::get_id());
+        all_unread().list.erase(host_thread::number());
     }
 }
 
@@ -88,7 +89,7 @@ void last_error_replaced() noexcept {
     if (std::exchange(has_unread_error, false)) {
         report_exceptions(subject, [] {
             std::unique_lock lock(all_unread().mutex);
-            auto found = all_unread().list.extract(std::this_thread::get_id());
+            auto found = all_unread().list.extract(host_thread::number());
             lock.unlock();
             if (!found.empty()) {
                 report_finding(std::move(found.mapped()));

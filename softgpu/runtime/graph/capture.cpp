@@ -8,6 +8,7 @@
 
 #include "softgpu/runtime/core/device_group.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/host_thread.hpp"
 #include "softgpu/runtime/core/streams/capture_rules.hpp"
 #include "softgpu/runtime/memory/copies/array_copies.hpp"
 
@@ -73,7 +74,7 @@ void begin_capture(context& gpu, stream* handle, graph* into, graph_node* const*
     auto made = std::make_shared<capture>();
     made->id = gpu.next_id();
     made->mode = mode;
-    made->thread = std::this_thread::get_id();
+    made->thread = host_thread::number();
     made->origin = &s;
     if (into == nullptr) {
         made->into = &create_graph(gpu);
@@ -99,7 +100,7 @@ graph* end_capture(context& gpu, stream& s) {
         invalidate(*c, error::stream_capture_unmatched);
     }
     if (c->mode != capture_mode::relaxed) {
-        require(c->thread == std::this_thread::get_id(), error::stream_capture_wrong_thread);
+        require(c->thread == host_thread::number(), error::stream_capture_wrong_thread);
     }
     error result = error::stream_capture_invalidated;
     if (c->status == capture_status::active) {

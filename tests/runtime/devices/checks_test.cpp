@@ -187,6 +187,20 @@ TEST_F(devices_checks, two_kernels_without_an_order) {
                 "write of 4 bytes", "at 0x", "device 1, allocation "});
 }
 
+// Their threads do not run at the same time, which orders nothing either.
+TEST_F(devices_checks, the_default_streams_of_two_threads) {
+    std::uint32_t* const p = allocate(0, 32);
+    for (int thread = 0; thread < 2; ++thread) {
+        std::thread([&] {
+            use(0);
+            ASSERT_EQ(fill(p, 1, reinterpret_cast<stream*>(2)), error::success);
+            wait_for(p + 31);
+        }).join();
+    }
+    synchronize(0);
+    expect_one("race between streams", {"default stream of thread "});
+}
+
 TEST_F(devices_checks, an_event_orders_two_kernels) {
     std::uint32_t* const p = allocate(1, 32);
     ASSERT_EQ(fill_on(0, p), error::success);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <thread>
 #include <vector>
 
 #include "softgpu/runtime/abi/graph.hpp"
@@ -16,7 +15,7 @@ struct capture {
     graph* into = nullptr;
     bool owns_graph = true; // false: the program has provided the graph
     capture_mode mode = capture_mode::global;
-    std::thread::id thread; // that began it
+    std::uint64_t thread = 0; // that began it: host_thread::number()
     const stream* origin = nullptr;
     capture_status status = capture_status::active;
     std::vector<graph_node*> of_destroyed_streams; // what they have captured last

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/host_thread.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -49,7 +50,7 @@ void require_safe(const stream_table& streams) {
         return;
     }
     for (const auto& c : streams.captures) {
-        const bool own = c->thread == std::this_thread::get_id();
+        const bool own = c->thread == host_thread::number();
         const bool forbids = c->mode == capture_mode::global ? own || this_threads_mode == capture_mode::global
                                                              : c->mode == capture_mode::this_thread && own;
         if (forbids) {

@@ -37,6 +37,14 @@ struct stream {
 inline constexpr std::uint64_t legacy_stream_id = 1;
 inline constexpr std::uint64_t per_thread_stream_id = 2;
 
+// Each thread's default stream has an id of its own: the thread's number (host_thread.hpp) above the 2. Other ids are small.
+[[nodiscard]] constexpr std::uint64_t per_thread_stream_id_of(std::uint64_t thread) noexcept {
+    return thread << 32 | per_thread_stream_id;
+}
+[[nodiscard]] constexpr bool is_per_thread_id(std::uint64_t id) noexcept {
+    return (id & 0xFFFFFFFF) == per_thread_stream_id;
+}
+
 // The default streams' handles are numbers: 0 and 1 for the legacy one, 2 for the calling thread's own.
 [[nodiscard]] inline bool is_default(const stream* s) noexcept { return reinterpret_cast<std::uintptr_t>(s) <= 2; }
 [[nodiscard]] inline bool is_legacy(const stream* s) noexcept { return reinterpret_cast<std::uintptr_t>(s) <= 1; }

@@ -3,6 +3,7 @@
 
 #include "softgpu/runtime/core/executor.hpp"
 #include "softgpu/runtime/core/failure.hpp"
+#include "softgpu/runtime/core/host_thread.hpp"
 
 namespace softgpu::runtime {
 
@@ -11,12 +12,26 @@ stream& stream_table::find(stream* handle) {
         return legacy_;
     }
     if (is_default(handle)) {
-        stream& own = of_threads_[std::this_thread::get_id()];
-        own.id = per_thread_stream_id;
-        return own;
+        return default_of_thread();
     }
     require(created_.find(handle) != created_.end(), error::invalid_resource_handle);
     return *handle;
+}
+
+stream& stream_table::default_of_thread() {
+    const std::uint64_t thread = host_thread::number();
+    const auto found = of_threads_.find(thread);
+    if (found != of_threads_.end()) {
+        return found->second;
+    }
+    std::erase_if(of_threads_, [](const auto& one) {
+        const stream& s = one.second;
+        return host_thread::has_ended(one.first) && s.capturing == nullptr &&
+               (s.last == nullptr || executor::instance().finished(s.last).has_value());
+    });
+    stream& own = of_threads_[thread];
+    own.id = per_thread_stream_id_of(thread);
+    return own;
 }
 
 void stream_table::remove(stream* handle) {

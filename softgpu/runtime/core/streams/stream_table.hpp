@@ -2,8 +2,8 @@
 // All streams of a device memory, and the order between the legacy default stream and the others.
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -49,8 +49,11 @@ public:
     }
 
 private:
+    // Forgets those of ended threads that have nothing left to do.
+    stream& default_of_thread();
+
     stream legacy_{.id = legacy_stream_id};
-    std::unordered_map<std::thread::id, stream> of_threads_; // each thread's default stream
+    std::unordered_map<std::uint64_t, stream> of_threads_; // each thread's default stream, by host_thread::number()
     handle_set<stream> created_;
     std::vector<operation_pointer> of_removed_; // unfinished work of removed blocking streams
 };
