@@ -119,9 +119,10 @@ TEST_F(stream_test, no_thread_inherits_the_default_stream_of_an_ended_one) {
         EXPECT_EQ(cudaStreamGetId(own, &id), error::success);
         EXPECT_NE(id, first);
         EXPECT_EQ(cudaStreamQuery(own), error::success);
-        g.open = true;
-        ASSERT_EQ(cudaStreamBeginCapture(own, capture_mode::this_thread), error::success);
     }).join();
+    g.open = true;
+    EXPECT_EQ(cudaStreamSynchronize(nullptr), error::success);
+    std::thread([&] { ASSERT_EQ(cudaStreamBeginCapture(own, capture_mode::this_thread), error::success); }).join();
     std::thread([&] {
         capture_status s = capture_status::active;
         EXPECT_EQ(cudaStreamIsCapturing(own, &s), error::success);
