@@ -111,6 +111,9 @@ public:
     // Throws ptx::error where the body does not parse.
     [[nodiscard]] const kernel_facts& facts(const kernel& k);
 
+    // Decodes the body and those of the functions that it calls, as the first launch does. Throws ptx::error where one is wrong.
+    void check_bodies(const kernel& k);
+
     // Launches that count also count by instruction from now on. To be called before the first launch.
     void profile();
     // Launches can be traced from now on, with paths by these tables, and also lane by lane. To be called before the first
@@ -150,6 +153,7 @@ struct launch_request {
     unsigned workers = 0;             // threads of the host; 0: all
     unsigned resident_blocks = 0;     // at once over all workers, from occupancy; 0: no limit
     unsigned multiprocessors = 132;   // %nsmid
+    std::uint64_t number = 0;         // %gridid
     check::session* checks = nullptr; // nullptr: no checks; else they watch the module's device memory
     const check::operation_note* note =
         nullptr; // the launch's place among other operations, for the checks; nullptr: not known

@@ -134,6 +134,27 @@ TEST_F(driver_test, ptx_that_does_not_parse) {
     }
 }
 
+TEST_F(driver_test, bodies_that_make_no_sense_are_errors_at_loading) {
+    for (const auto& [body, complaint] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"add.s32 %r1, %r2;", "add with 2 operands"},
+                                                                    {"mul.s32 %r1, %r2, %r1;", "mul without .lo"},
+                                                                    {"cvt.u32.f32 %r1, %f1;", "without .rni"},
+                                                                    {"shl.s32 %r1, %r2, 1;", "shl of a type"},
+                                                                    {"add.f32 %r1, %f1, %rd1;", "'%rd1' is not"},
+                                                                    {"call f;", "and of a type"}}) {
+        char log[400] = {};
+        const jit_option names[] = {jit_option::error_log, jit_option::error_log_bytes};
+        void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+        library* module = nullptr;
+        std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n"
+                           ".func f() { .reg .b32 %x; and.u32 %x, %x, 1; ret; }\n"
+                           ".visible .entry k() { .reg .b32 %r<3>; .reg .b64 %rd<2>; .reg .f32 %f<2>;\n";
+        text.append(body).append(" ret; }\n");
+        EXPECT_EQ(cuModuleLoadDataEx(&module, text.c_str(), 2, names, values), invalid_ptx) << body;
+        EXPECT_NE(std::string(log).find(complaint), std::string::npos) << body << " " << log;
+    }
+}
+
 TEST_F(driver_test, a_version_of_ptx_that_is_too_new) {
     library* other = nullptr;
     const std::string rest = "\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n";

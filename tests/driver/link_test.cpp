@@ -379,6 +379,23 @@ TEST_F(link_test, what_the_stand_in_refuses) {
     EXPECT_NE(s.log().find("LTO-IR"), std::string::npos) << s.log();
 }
 
+// As NVIDIA's: 4 for PTX that is wrong or too new, 6 for what nobody defines, and the reason in the log.
+TEST_F(link_test, errors_of_ptx_by_the_stand_in) {
+    stand_in unresolved({"-arch=sm_90"});
+    EXPECT_EQ(unresolved.add(linker_ptx, caller), 0);
+    EXPECT_EQ(unresolved.complete(), 6);
+    EXPECT_NE(unresolved.log().find("Undefined reference to 'three' in 'triple'"), std::string::npos)
+        << unresolved.log();
+    std::string text = callee + ".visible .entry k() { .reg .b32 %r<3>; add.s32 %r1, %r2; ret; }\n";
+    stand_in wrong({"-arch=sm_90"});
+    EXPECT_EQ(wrong.add(linker_ptx, text), 0);
+    EXPECT_EQ(wrong.complete(), 4);
+    EXPECT_NE(wrong.log().find("add with 2 operands"), std::string::npos) << wrong.log();
+    stand_in older({"-arch=compute_70"});
+    EXPECT_EQ(older.add(linker_ptx, callee), 4);
+    EXPECT_NE(older.log().find("newer than sm_70"), std::string::npos) << older.log();
+}
+
 #ifdef LTO_UNITS
 std::string unit_of(const std::string& name) {
     return warpfold::tests::contents_of(std::string(LTO_UNITS) + "/" + name + ".ltoir");

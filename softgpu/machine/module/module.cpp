@@ -97,4 +97,17 @@ const kernel_facts& module::facts(const kernel& k) {
     return k.facts;
 }
 
+void module::check_bodies(const kernel& k) {
+    const std::lock_guard lock(self_->linked->mutex);
+    auto& own = const_cast<kernel&>(k);
+    static_cast<void>(code_of(*self_, own, {}));
+    std::vector<const function_entry*> called;
+    for (const auto& [entry, callee] : own.callees) {
+        called.push_back(entry);
+    }
+    for (const function_entry* const entry : called) {
+        static_cast<void>(code_of(own, *entry, {}));
+    }
+}
+
 } // namespace softgpu::machine

@@ -17,13 +17,13 @@
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 #include "softgpu/runtime/program/optimiser.hpp"
 #include "softgpu/runtime/program/register_limit.hpp"
-#include "softgpu/runtime/program/registry.hpp"
+#include "softgpu/runtime/program/units.hpp"
 
 namespace softgpu::runtime {
 namespace {
 
 // nvJitLinkResult
-enum class link_result : int { success = 0, unrecognized_option = 1, invalid_input = 3, internal = 6 };
+enum class link_result : int { success = 0, unrecognized_option = 1, invalid_input = 3, ptx_compile = 4, internal = 6 };
 
 // nvJitLinkInputType
 enum class link_input : int { none = 0, machine_code = 1, ptx = 2, lto = 3, fat_binary = 4 };
@@ -34,13 +34,14 @@ struct link_session {
     std::vector<lto_unit> to_optimise;
     std::vector<std::string> options; // for those
     unsigned most_registers = 0;      // of a thread; 0: any
+    unsigned architecture = 0;        // 90 of -arch=sm_90; 0: any
     std::string linked;
     std::string errors;
 };
 
-link_result refuse(link_session& s, const std::string& why) {
+link_result refuse(link_session& s, const std::string& why, link_result how = link_result::invalid_input) {
     s.errors += why + "\n";
-    return link_result::invalid_input;
+    return how;
 }
 
 link_result add(link_session& s, link_input kind, const void* data, std::size_t bytes) {
@@ -52,7 +53,13 @@ link_result add(link_session& s, link_input kind, const void* data, std::size_t 
         case link_input::ptx: {
             const auto* const text = static_cast<const char*>(data);
             s.units.emplace_back(text, ::strnlen(text, bytes));
-            return link_result::success;
+            const unsigned target = target_of(s.units.back());
+            return s.architecture == 0 || target <= s.architecture
+                       ? link_result::success
+                       : refuse(s,
+                                "softgpu: the PTX is for sm_" + std::to_string(target) + ", newer than sm_" +
+                                    std::to_string(s.architecture),
+                                link_result::ptx_compile);
         }
         case link_input::fat_binary: {
             const std::vector<fatbin_entry> entries = read_fatbin(data, bytes);
@@ -113,6 +120,10 @@ link_result nvJitLinkCreate(link_session** out, std::uint32_t count, const char*
         } else {
             (*out)->options.emplace_back(option);
         }
+        if (option.starts_with("-arch=")) {
+            const std::string_view number = option.substr(option.rfind('_') + 1);
+            std::from_chars(number.data(), number.data() + number.size(), (*out)->architecture);
+        }
     }
     return *out != nullptr ? link_result::success : link_result::internal;
 }
@@ -147,7 +158,15 @@ link_result nvJitLinkComplete(link_session* s) {
     if (s->units.empty()) {
         return refuse(*s, "softgpu: there is nothing to link");
     }
-    s->linked = with_register_limit(join_units(s->units), s->most_registers);
+    std::string joined = join_units(s->units);
+    const text_errors wrong = errors_of(joined);
+    if (!wrong.ptx.empty()) {
+        return refuse(*s, "softgpu: PTX " + wrong.ptx, link_result::ptx_compile);
+    }
+    if (!wrong.link.empty()) {
+        return refuse(*s, wrong.link, link_result::internal);
+    }
+    s->linked = with_register_limit(std::move(joined), s->most_registers);
     return link_result::success;
 }
 

@@ -123,6 +123,11 @@ void load_kernels(context& gpu, library& l) {
             fail(error::invalid_ptx,
                  std::string("Unresolved extern function '").append(missing).append("' of kernel ").append(name));
         }
+        try {
+            kernel.image.owner->check_bodies(*kernel.image.kernel);
+        } catch (const ptx::error& wrong) {
+            fail(error_of(wrong), std::string("kernel ").append(name).append(": PTX ").append(wrong.what()));
+        }
     }
 }
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "softgpu/machine/demangle.hpp"
-#include "softgpu/machine/grid_groups.hpp"
 #include "softgpu/runtime/accounts/current_checks.hpp"
 #include "softgpu/runtime/accounts/operation_order.hpp"
 #include "softgpu/runtime/accounts/predictions.hpp"
@@ -15,6 +14,7 @@
 #include "softgpu/runtime/core/process.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 #include "softgpu/runtime/program/optimiser.hpp"
+#include "softgpu/runtime/program/units.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -41,19 +41,6 @@ namespace {
                                                 "code (code=sm_75) cannot run here");
 }
 
-constexpr std::string_view between_units = "\n// softgpu: the next unit\n";
-
-// The units that join_units() has put into one text.
-std::vector<std::string_view> units_of(std::string_view text) {
-    std::vector<std::string_view> units;
-    for (std::size_t end = 0; end != std::string_view::npos;) {
-        end = text.find(between_units);
-        units.push_back(text.substr(0, end));
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + between_units.size());
-    }
-    return units;
-}
-
 void trace_all(const std::vector<std::unique_ptr<machine::module>>& modules) {
     if (!predicted_latencies().empty()) {
         for (const auto& m : modules) {
@@ -67,14 +54,6 @@ void trace_all(const std::vector<std::unique_ptr<machine::module>>& modules) {
 error error_of(const ptx::error& wrong) noexcept {
     return dynamic_cast<const ptx::unknown_version*>(&wrong) != nullptr ? error::unsupported_ptx_version
                                                                         : error::invalid_ptx;
-}
-
-std::string join_units(std::span<const std::string> units) {
-    std::string text;
-    for (const std::string& unit : units) {
-        text += (text.empty() ? std::string() : std::string(between_units)) + unit;
-    }
-    return text;
 }
 
 registry::registry() { owner_process::set_by_registration(); }
@@ -327,14 +306,8 @@ void registry::tell_of_managed(const fat_binary& binary, const loaded_binary& he
 void registry::load_text(fat_binary& binary, context& gpu) {
     loaded_binary& here = binary.on[gpu.number()];
     try {
-        std::vector<std::string> names;
-        for (const std::string_view unit : units_of(binary.text)) {
-            names.push_back("unit " + std::to_string(names.size() + 1));
-            here.modules.push_back(make_module(binary, gpu, std::string(unit)));
-        }
-        if (names.size() > 1 || binary.text.find(machine::grid_group_prefix) != std::string::npos) {
-            machine::link(here.modules, names);
-        }
+        link_text(binary.text, here.modules,
+                  [&](std::string unit) { return make_module(binary, gpu, std::move(unit)); });
     } catch (const ptx::error& wrong) {
         here.modules.clear();
         fail(error_of(wrong), std::string("the PTX of a library: ") + wrong.what());

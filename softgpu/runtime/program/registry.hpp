@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -84,9 +83,6 @@ struct device_variable {
     std::uint64_t bytes = 0;
     void** managed_host = nullptr; // not nullptr: the variable is managed
 };
-
-// Several units of PTX as one text, which add_text() takes. They are linked when they are loaded.
-[[nodiscard]] std::string join_units(std::span<const std::string> units);
 
 class registry {
 public:

@@ -246,6 +246,7 @@ private:
             return;
         }
         check_count(i, fm);
+        check_modifiers(i, fm);
         if (i.op == opcode::mov && i.operands.size() == 2 && i.operands[1].kind == operand_kind::special) {
             const auto found = find_special(i.operands[1].name);
             if (found && found->what == special::kind::clock) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "softgpu/machine/decode/operands/instruction_checks.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "softgpu/machine/code/instruction.hpp"
@@ -31,6 +33,52 @@ void check_count(const ptx::instruction& i, const form& fm) {
     if (i.operands.size() < wanted.least || i.operands.size() > wanted.most) {
         throw ptx::error(i.where, std::string(ptx::name_of(i.op)) + " with " + std::to_string(i.operands.size()) +
                                       " operands; it takes " + std::to_string(wanted.least));
+    }
+}
+
+void check_modifiers(const ptx::instruction& i, const form& fm) {
+    const auto is_integer = [](suffix t) {
+        return (t >= suffix::u8 && t <= suffix::s8) || t == suffix::u16 || t == suffix::s16 || t == suffix::u32 ||
+               t == suffix::s32 || t == suffix::u64 || t == suffix::s64;
+    };
+    const auto is_float = [](suffix t) {
+        return t == suffix::f16 || t == suffix::bf16 || t == suffix::f32 || t == suffix::f64;
+    };
+    const auto any_of = [&](std::initializer_list<suffix> some) {
+        return std::ranges::any_of(some, [&](suffix s) { return fm.has(s); });
+    };
+    const char* missing = nullptr;
+    switch (i.op) {
+    case opcode::mul:
+    case opcode::mad:
+        if (is_integer(fm.type[0]) && !any_of({suffix::lo, suffix::hi, suffix::wide})) {
+            missing = "without .lo, .hi or .wide";
+        }
+        break;
+    case opcode::cvt:
+        if (!is_float(fm.type[1])) {
+            break;
+        }
+        if (is_integer(fm.type[0]) && !any_of({suffix::rni, suffix::rzi, suffix::rmi, suffix::rpi})) {
+            missing = "of a float to an integer without .rni, .rzi, .rmi or .rpi";
+        } else if (is_float(fm.type[0]) && ptx::bytes_of(fm.type[0]) < ptx::bytes_of(fm.type[1]) &&
+                   !any_of({suffix::rn, suffix::rz, suffix::rm, suffix::rp, suffix::rna, suffix::rs})) {
+            missing = "to a narrower float without a rounding";
+        }
+        break;
+    case opcode::shl:
+    case opcode::and_:
+    case opcode::or_:
+    case opcode::xor_:
+    case opcode::not_:
+        if (is_integer(fm.type[0])) {
+            missing = "of a type of numbers; it takes .b16, .b32 or .b64";
+        }
+        break;
+    default: break;
+    }
+    if (missing != nullptr) {
+        throw ptx::error(i.where, std::string(ptx::name_of(i.op)) + " " + missing);
     }
 }
 

@@ -10,6 +10,9 @@ namespace softgpu::machine {
 [[nodiscard]] std::uint8_t lane_bytes(const ptx::function& f, const ptx::operand& o);
 
 void check_count(const ptx::instruction& i, const form& fm);
+// What PTX requires and what the result depends on: .lo or .hi, the rounding of cvt, a type of bits. (div, sqrt and rcp had no
+// modifier before PTX 1.4.)
+void check_modifiers(const ptx::instruction& i, const form& fm);
 void check_moved(const ptx::function& f, const ptx::instruction& i, const form& fm);
 void check_registers(const ptx::function& f, const ptx::instruction& i, const form& fm);
 

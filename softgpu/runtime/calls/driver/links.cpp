@@ -15,6 +15,7 @@
 #include "softgpu/runtime/program/library.hpp"
 #include "softgpu/runtime/program/register_limit.hpp"
 #include "softgpu/runtime/program/registry.hpp"
+#include "softgpu/runtime/program/units.hpp"
 
 namespace softgpu::runtime {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Modules and libraries: one object stands behind CUmodule and CUlibrary. Code is loaded at once, so the program may free it.
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 #include "softgpu/runtime/calls/driver/jit_options.hpp"
 #include "softgpu/runtime/fatbin/fatbin.hpp"
 #include "softgpu/runtime/program/library.hpp"
+#include "softgpu/runtime/program/units.hpp"
 
 namespace softgpu::runtime {
 namespace {
@@ -51,12 +51,7 @@ std::string ptx_of(const void* code, const card& device) {
 
 // As ptxas does: PTX is for its own architecture and for later ones.
 void require_target(std::string_view ptx, const card& device) {
-    constexpr std::string_view directive = ".target sm_";
-    const std::size_t at = ptx.find(directive);
-    unsigned target = 0;
-    if (at != std::string_view::npos) {
-        std::from_chars(ptx.data() + at + directive.size(), ptx.data() + ptx.size(), target);
-    }
+    const unsigned target = target_of(ptx);
     if (target > device.newest_ptx()) {
         fail(error::invalid_ptx, "the PTX is for sm_" + std::to_string(target) + ", newer than the card, sm_" +
                                      std::to_string(device.newest_ptx()) +
