@@ -55,7 +55,11 @@ unsigned operand_bytes(const form& f, unsigned index) {
     case opcode::bfi: return index >= 3 ? 4 : own;
     case opcode::mul:
     case opcode::mad: return f.has(suffix::wide) && (index == 0 || index == 3) ? 2 * own : own;
-    case opcode::cvt: return index == 0 ? own : std::max(2u, ptx::bytes_of(f.type[1]));
+    case opcode::cvt:
+        if (f.has(suffix::pack)) {
+            return 4;
+        }
+        return index == 0 ? own : std::max(2u, ptx::bytes_of(f.type[1]));
     case opcode::shf:
     case opcode::prmt:
     case opcode::shfl:
@@ -91,6 +95,7 @@ unsigned destination_bytes(const form& f) {
     case opcode::isspacep: return 0;
     case opcode::mul:
     case opcode::mad: return f.has(suffix::wide) ? 2 * own : own;
+    case opcode::cvt: return f.has(suffix::pack) ? 4 : own;
     case opcode::popc:
     case opcode::clz:
     case opcode::bfind:
@@ -172,7 +177,11 @@ operand_range operands_wanted(const form& f) {
     case opcode::vote:
     case opcode::match:
     case opcode::redux: return exactly(3);
-    case opcode::cvt: return {2, 3};
+    case opcode::cvt:
+        if (f.has(suffix::pack)) {
+            return exactly(f.type[0] == suffix::u16 || f.type[0] == suffix::s16 ? 3 : 4);
+        }
+        return {2, 3};
     case opcode::min:
     case opcode::max: return {3, 4};
     case opcode::set:

@@ -227,6 +227,42 @@ const instruction* add_parameters(const instruction* i, std::byte* frame, warp* 
     return i + 1;
 }
 
+// cvt.pack.sat: a and b as numbers of `Bits` bits, b the low one; c comes above them.
+template <unsigned Bits, bool Signed>
+const instruction* pack_saturated(const instruction* i, std::byte* frame, warp* w) {
+    constexpr std::int32_t least = Signed ? -(1 << (Bits - 1)) : 0;
+    constexpr std::int32_t most = (1 << (Signed ? Bits - 1 : Bits)) - 1;
+    const auto* const c = read<std::uint32_t>(w, Bits < 16 ? i->c : i->a);
+    map_active(
+        w->mask, written<std::uint32_t>(frame, i->d),
+        [](std::int32_t a, std::int32_t b, std::uint32_t above) {
+            const auto part = [](std::int32_t x) {
+                return static_cast<std::uint32_t>(x < least ? least : x > most ? most : x) & ((1u << Bits) - 1);
+            };
+            const std::uint32_t both = part(a) << Bits | part(b);
+            return Bits < 16 ? above << (2 * Bits % 32) | both : both;
+        },
+        read<std::int32_t>(w, i->a), read<std::int32_t>(w, i->b), c);
+    return i + 1;
+}
+
+handler choose_pack(const form& f) {
+    if (f.type[1] != suffix::s32 || !f.has(suffix::sat)) {
+        return nullptr;
+    }
+    switch (f.type[0]) {
+    case suffix::u2: return pack_saturated<2, false>;
+    case suffix::s2: return pack_saturated<2, true>;
+    case suffix::u4: return pack_saturated<4, false>;
+    case suffix::s4: return pack_saturated<4, true>;
+    case suffix::u8: return pack_saturated<8, false>;
+    case suffix::s8: return pack_saturated<8, true>;
+    case suffix::u16: return pack_saturated<16, false>;
+    case suffix::s16: return pack_saturated<16, true>;
+    default: return nullptr;
+    }
+}
+
 enum class window { shared, cluster, local, global };
 
 template <window W>
@@ -284,6 +320,9 @@ handler choose_convert(const form& f) {
     switch (f.op) {
     case opcode::mov: return choose_mov(f);
     case opcode::cvt:
+        if (f.has(suffix::pack)) {
+            return choose_pack(f);
+        }
         if (const handler half = choose_half_convert(f); half != nullptr || f.operands > 2) {
             return half;
         }

@@ -2,12 +2,37 @@
 // cvt in all pairs of integer and f32/f64 types, and mov with its packing and unpacking.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
 
 #include "tests/machine/values.hpp"
 
 namespace softgpu::test {
 namespace {
+
+TEST(Convert, PacksOfSaturatedIntegers) {
+    const std::vector<row> rows =
+        cross({{0, 1, 5, 0x7F, 0x80, 0xFFFFFFFF, 0xFFFFFF80, 0xFFFFFF7F, 70000, 0x80000000}, {0, 3, 300, 0xFFFFFFFE}});
+    for (const unsigned bits : {2u, 4u, 8u, 16u}) {
+        for (const bool is_signed : {false, true}) {
+            const auto part = [&](std::uint64_t x) {
+                const std::int64_t least = is_signed ? -(1 << (bits - 1)) : 0;
+                const std::int64_t most = (1 << (is_signed ? bits - 1 : bits)) - 1;
+                const auto v = static_cast<std::int64_t>(static_cast<std::int32_t>(x));
+                return static_cast<std::uint64_t>(std::min(std::max(v, least), most)) & ((1u << bits) - 1);
+            };
+            const std::string type = std::string(is_signed ? ".s" : ".u") + std::to_string(bits) + ".s32";
+            const bool more = bits < 16;
+            check({"cvt.pack.sat" + type + (more ? ".b32 %d, %a, %b, 0x12345678;" : " %d, %a, %b;"),
+                   {"b32", "b32"},
+                   {"b32"}},
+                  rows, [&](const row& r) {
+                      const std::uint64_t above = more ? std::uint64_t{0x12345678} << (2 * bits) & 0xFFFFFFFF : 0;
+                      return row{above | part(r[0]) << bits | part(r[1])};
+                  });
+        }
+    }
+}
 
 struct rounding {
     std::string name;
