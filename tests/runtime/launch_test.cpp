@@ -44,6 +44,31 @@ TEST_F(launch_test, arguments_reach_the_kernel) {
     }
 }
 
+TEST_F(launch_test, each_grid_has_a_number_of_its_own) {
+    class : public embedded_program {
+    public:
+        using embedded_program::embedded_program;
+        char number = 0;
+    } numbers{PTX_HEAD R"(.visible .entry number(.param .u64 p)
+{
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [p];
+    mov.u64 %rd2, %gridid;
+    st.global.u64 [%rd1], %rd2;
+    ret;
+}
+)"};
+    numbers.kernel(&numbers.number, "number");
+    void* p = nullptr;
+    ASSERT_EQ(cudaMalloc(&p, 16), error::success);
+    auto* const out = static_cast<std::uint64_t*>(p);
+    ASSERT_EQ(launch(&numbers.number, 1, 1, out), error::success);
+    ASSERT_EQ(launch(&numbers.number, 1, 1, out + 1), error::success);
+    std::vector<std::uint64_t> got(2);
+    ASSERT_EQ(cudaMemcpy(got.data(), p, 16, copy_kind::device_to_host), error::success);
+    EXPECT_NE(got[0], got[1]);
+}
+
 TEST_F(launch_test, the_launch_syntax_pops_what_it_pushed) {
     void* p = nullptr;
     ASSERT_EQ(cudaMalloc(&p, 128), error::success);

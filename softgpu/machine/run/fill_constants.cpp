@@ -51,6 +51,7 @@ std::uint64_t launch_value(const launch_state& launch, uniform what) {
     case uniform::cluster_nctarank: return launch.cluster_blocks;
     case uniform::is_explicit_cluster: return r.explicit_cluster ? 1 : 0;
     case uniform::nwarpid: return 64;
+    case uniform::gridid: return r.number;
     case uniform::nsmid: return r.multiprocessors;
     case uniform::dynamic_shared_bytes: return r.dynamic_shared_bytes;
     case uniform::total_shared_bytes: return shared.given;

@@ -160,6 +160,7 @@ void run_kernel(context& gpu, const kernel_work& work, std::uint64_t launch, con
         .workers = gpu.options().workers,
         .resident_blocks = static_cast<unsigned>(resident_blocks(gpu.device(), facts, work)),
         .multiprocessors = static_cast<unsigned>(gpu.device().multiprocessors),
+        .number = launch,
         .checks = checking::current(),
         .note = &note,
         .shared_limit = static_cast<std::uint32_t>(gpu.device().shared_per_block_optin),
