@@ -394,6 +394,7 @@ TEST_F(link_test, errors_of_ptx_by_the_stand_in) {
     stand_in older({"-arch=compute_70"});
     EXPECT_EQ(older.add(linker_ptx, callee), 4);
     EXPECT_NE(older.log().find("newer than sm_70"), std::string::npos) << older.log();
+    EXPECT_NE(older.complete(), 0) << "the unit is no part of the link";
 }
 
 #ifdef LTO_UNITS

@@ -52,14 +52,15 @@ link_result add(link_session& s, link_input kind, const void* data, std::size_t 
         switch (kind) {
         case link_input::ptx: {
             const auto* const text = static_cast<const char*>(data);
-            s.units.emplace_back(text, ::strnlen(text, bytes));
-            const unsigned target = target_of(s.units.back());
-            return s.architecture == 0 || target <= s.architecture
-                       ? link_result::success
-                       : refuse(s,
-                                "softgpu: the PTX is for sm_" + std::to_string(target) + ", newer than sm_" +
-                                    std::to_string(s.architecture),
-                                link_result::ptx_compile);
+            std::string unit(text, ::strnlen(text, bytes));
+            if (const unsigned target = target_of(unit); s.architecture != 0 && target > s.architecture) {
+                return refuse(s,
+                              "softgpu: the PTX is for sm_" + std::to_string(target) + ", newer than sm_" +
+                                  std::to_string(s.architecture),
+                              link_result::ptx_compile);
+            }
+            s.units.push_back(std::move(unit));
+            return link_result::success;
         }
         case link_input::fat_binary: {
             const std::vector<fatbin_entry> entries = read_fatbin(data, bytes);
@@ -164,7 +165,7 @@ link_result nvJitLinkComplete(link_session* s) {
         return refuse(*s, "softgpu: PTX " + wrong.ptx, link_result::ptx_compile);
     }
     if (!wrong.link.empty()) {
-        return refuse(*s, wrong.link, link_result::internal);
+        return refuse(*s, "softgpu: " + wrong.link, link_result::internal);
     }
     s->linked = with_register_limit(std::move(joined), s->most_registers);
     return link_result::success;
