@@ -8,6 +8,7 @@
 
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
 #include "softgpu/machine/decode/analysis/memory_order.hpp"
+#include "tests/predict/kernel_text.hpp"
 
 namespace softgpu::machine {
 namespace {
@@ -18,12 +19,10 @@ using order = std::vector<std::vector<std::uint32_t>>;
 
 // Of each instruction, the numbers of those before it that it stays behind.
 order order_of(const std::string& body) {
-    const ptx::module m = ptx::parse(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
-                                     ".reg .f32 %f<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n" +
-                                     body + "ret;\n}\n");
+    const kernel_text k(body);
     memory_order accesses;
     order all;
-    for (const ptx::instruction& i : m.functions.front().instructions) {
+    for (const ptx::instruction& i : k.f.instructions) {
         all.push_back(accesses.before(static_cast<std::uint32_t>(all.size()), i, cost_of(i).what));
     }
     all.pop_back();

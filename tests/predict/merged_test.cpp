@@ -7,22 +7,15 @@
 #include "softgpu/machine/decode/analysis/merged.hpp"
 #include "softgpu/machine/decode/analysis/reciprocals.hpp"
 #include "softgpu/machine/decode/analysis/schedule.hpp"
-#include "softgpu/program/program.hpp"
-#include "softgpu/ptx/ast.hpp"
+#include "tests/predict/kernel_text.hpp"
 
 namespace softgpu::machine {
 namespace {
 
 using observe::instruction_class;
 
-struct code {
-    explicit code(const std::string& text)
-        : module(ptx::parse(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
-                            ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<4>; .shared .b32 s[64];\n" +
-                            text + "\nret;\n}\n")),
-          f(module.functions.front()),
-          flow(program::make_control_flow(f)),
-          merged(merged_into_later(f, flow)) {}
+struct code : kernel_text {
+    explicit code(const std::string& text) : kernel_text(text), merged(merged_into_later(f, flow)) {}
 
     // Machine instructions of a block.
     [[nodiscard]] observe::instruction_mix mix(std::uint32_t block = 0) const {
@@ -34,9 +27,6 @@ struct code {
         return schedule_of(f, 0, flow.blocks[0].last - 1, {&t, 1}, carried_registers_of(f), 1, around).cycles[0];
     }
 
-    ptx::module module;
-    const ptx::function& f;
-    program::control_flow flow;
     std::vector<bool> merged;
 };
 

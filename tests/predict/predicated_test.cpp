@@ -8,21 +8,16 @@
 #include "softgpu/machine/decode/analysis/schedule.hpp"
 #include "softgpu/machine/decode/analysis/unrolling.hpp"
 #include "softgpu/program/register_pressure.hpp"
+#include "tests/predict/kernel_text.hpp"
 
 namespace softgpu::machine {
 namespace {
 
 using observe::instruction_class;
 
-struct code {
+struct code : kernel_text {
     explicit code(const std::string& text)
-        : module(ptx::parse(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
-                            ".reg .pred %p<4>; .reg .f32 %f<100>; .reg .b32 %r<16>; .reg .b64 %rd<16>;\n" +
-                            text + "\nret;\n}\n")),
-          f(module.functions.front()),
-          flow(program::make_control_flow(f)),
-          predicates(given_predicates(f, flow)),
-          pressure(f, flow) {}
+        : kernel_text(text), predicates(given_predicates(f, flow)), pressure(f, flow) {}
 
     // Of the blocks from the first one to `end`. A load takes 500 cycles, everything else 4.
     [[nodiscard]] schedule times(std::uint32_t end, unsigned rounds = 1) const {
@@ -35,9 +30,6 @@ struct code {
         return schedule_of(f, 0, flow.blocks[end - 1].last, {&t, 1}, carried_registers_of(f), rounds, around);
     }
 
-    ptx::module module;
-    const ptx::function& f;
-    program::control_flow flow;
     std::vector<std::uint32_t> predicates;
     program::register_pressure pressure;
 };

@@ -6,6 +6,7 @@
 
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
 #include "softgpu/machine/decode/analysis/shared_pointers.hpp"
+#include "tests/predict/kernel_text.hpp"
 
 namespace softgpu::machine {
 namespace {
@@ -13,15 +14,11 @@ namespace {
 using observe::instruction_class;
 
 observe::instruction_mix mix_with(const std::string& text) {
-    const ptx::module m =
-        ptx::parse(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
-                   ".reg .pred %p; .reg .f32 %f<4>; .reg .b64 %rd<8>;\n.shared .b32 s[64];\nmov.u64 %rd1, s;\n" +
-                   text + "\nret;\n}\n");
-    const ptx::function& f = m.functions.front();
-    const std::vector<bool> pointers = shared_pointers(f);
+    const kernel_text k("mov.u64 %rd1, s;\n" + text);
+    const std::vector<bool> pointers = shared_pointers(k.f);
     surroundings around;
     around.shared_pointers = &pointers;
-    return mix_of(f, 0, static_cast<std::uint32_t>(f.instructions.size()), around);
+    return mix_of(k.f, 0, static_cast<std::uint32_t>(k.f.instructions.size()), around);
 }
 
 TEST(SharedPointers, WhatIsAddedToThemIsOne) {
@@ -33,7 +30,7 @@ TEST(SharedPointers, WhatIsAddedToThemIsOne) {
 }
 
 TEST(SharedPointers, WhatMayBeAnotherPlaceIsNone) {
-    const auto mix = mix_with("cvta.shared.u64 %rd2, %rd1;\n@%p mov.u64 %rd2, %rd4;\nld.f32 %f1, [%rd2];\n"
+    const auto mix = mix_with("cvta.shared.u64 %rd2, %rd1;\n@%p1 mov.u64 %rd2, %rd4;\nld.f32 %f1, [%rd2];\n"
                               "cvta.global.u64 %rd3, %rd4;\nld.f32 %f2, [%rd3];\nld.global.f32 %f3, [%rd2];\n");
     EXPECT_EQ(mix[instruction_class::shared_load], 0u);
     EXPECT_EQ(mix[instruction_class::global_load], 3u);

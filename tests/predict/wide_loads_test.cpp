@@ -8,22 +8,16 @@
 #include "softgpu/machine/decode/analysis/block_costs.hpp"
 #include "softgpu/machine/decode/analysis/schedule.hpp"
 #include "softgpu/machine/decode/analysis/wide_loads.hpp"
+#include "tests/predict/kernel_text.hpp"
 
 namespace softgpu::machine {
 namespace {
 
 using observe::instruction_class;
 
-struct code {
+struct code : kernel_text {
     explicit code(const std::string& text)
-        : module(ptx::parse(".version 8.0\n.target sm_90\n.address_size 64\n.const .align 4 .b8 c[256];\n"
-                            ".visible .entry k()\n{\n"
-                            ".reg .pred %p<2>; .reg .f32 %f<16>; .reg .b32 %r<16>; .reg .b64 %rd<8>;\n"
-                            ".shared .align 4 .b8 s[4096];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, s;\n" +
-                            text + "\nret;\n}\n")),
-          f(module.functions.front()),
-          flow(program::make_control_flow(f)),
-          wide(wide_loads(f, flow)) {}
+        : kernel_text("mov.u32 %r1, %tid.x;\nmov.u32 %r2, s;\n" + text), wide(wide_loads(f, flow)) {}
 
     // Of the wide loads, in their order.
     [[nodiscard]] std::vector<unsigned> bytes() const {
@@ -36,9 +30,6 @@ struct code {
         return all;
     }
 
-    ptx::module module;
-    const ptx::function& f;
-    program::control_flow flow;
     std::vector<wide_load> wide;
 };
 
