@@ -48,7 +48,8 @@ def _kept_shape(shape: Sequence[int], axis: int | None) -> tuple[int, ...]:
 
 def of_whole_arrays(function: Function) -> Function:
     """A function of WHOLE. The usual call, of all elements of an array of NumPy's or PyTorch's, or along an axis, without other
-    arguments but `keepdims`, is one call of an extension module: this takes a third of the time of the function in Python."""
+    arguments but `keepdims` for NumPy's, is one call of an extension module: this takes a third of the time of the function in
+    Python."""
     number, calls_of = WHOLE.index(function.__name__), _whole_arrays.get
     has_keepdims = "keepdims" in inspect.signature(function).parameters and function.__name__ != "minmax"  # of one result
 
@@ -56,7 +57,8 @@ def of_whole_arrays(function: Function) -> Function:
     def called(*arguments: Any, **options: Any) -> Any:
         keepdims = has_keepdims and options.get("keepdims") is True
         axis, known = (arguments[1], 0) if len(arguments) == 2 else (options.get("axis"), "axis" in options)
-        is_usual = 0 < len(arguments) < 3 and len(options) == known + keepdims
+        is_usual = (0 < len(arguments) < 3 and len(options) == known + keepdims
+                    and not (keepdims and type(arguments[0]) is not np.ndarray))
         if is_usual:
             for call in calls_of(type(arguments[0]), ()):
                 found = call(number, arguments[0], axis)

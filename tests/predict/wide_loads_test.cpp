@@ -37,8 +37,10 @@ std::string words(const std::vector<int>& offsets, const std::string& base = "%r
                   const std::string& space = "shared") {
     std::string all;
     for (std::size_t k = 0; k < offsets.size(); ++k) {
-        all += "ld." + space + ".f32 %f" + std::to_string(k + 1) + ", [" + base + "+" + std::to_string(offsets[k]) +
-               "];\n";
+        for (const std::string& part : {"ld." + space, ".f32 %f" + std::to_string(k + 1), ", [" + base,
+                                        "+" + std::to_string(offsets[k]), std::string("];\n")}) {
+            all += part;
+        }
     }
     return all;
 }
