@@ -223,7 +223,7 @@ unsigned saved_wavefronts(lane_mask mask, const std::uint64_t* at, unsigned byte
     static thread_local unsigned saved = 0;
     pattern now{{}, mask, bytes, loads};
     const std::uint64_t begin = at[std::countr_zero(mask)] / 128 * 128;
-    each_lane(mask, [&](unsigned l) { now.begins[l] = at[l] / bytes * bytes - begin; });
+    each_lane(mask, [&](unsigned l) { now.begins[l] = (at[l] & ~std::uint64_t{bytes - 1}) - begin; });
     if (!(now == last)) {
         const unsigned apart = loads * load_wavefronts(mask, now.begins.data(), 4);
         saved = apart - std::min(apart, load_wavefronts(mask, now.begins.data(), bytes));

@@ -2,6 +2,7 @@
 // A program that calls the runtime and has no kernels, so no fat binary.
 #include <cstddef>
 #include <cstdio>
+#include <initializer_list>
 
 extern "C" int cudaGetDeviceCount(int* count);
 extern "C" int cudaMalloc(void** out, std::size_t bytes);
