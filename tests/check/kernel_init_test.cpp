@@ -86,34 +86,5 @@ TEST_F(Check, UnwrittenMemoryThatNobodyUses) {
     expect_none(load + "mov.u32 %r9, 1; add.u32 %r9, %r9, 1;", {}, {}, shared_array);
 }
 
-// What a function finds in its local memory, whoever had it before, and its kernel beside calls.
-TEST_F(Check, UnwrittenLocalMemoryWithCalls) {
-    const std::string kind = "read of unwritten memory";
-    // Writes as many words as it is asked to, and uses the second one.
-    const std::string f = ".func f(.param .b32 a)\n{ .reg .b32 %x<4>; .reg .pred %q; .local .align 4 .b8 own[16];\n"
-                          "ld.param.b32 %x1, [a]; st.local.u32 [own], %x1; setp.lt.u32 %q, %x1, 2;\n"
-                          "@!%q st.local.u32 [own+4], %x1; ld.local.u32 %x2, [own+4]; add.u32 %x3, %x2, 1; ret; }\n";
-    const auto call = [](const std::string& words) {
-        return "{ .param .b32 a; st.param.b32 [a], " + words + "; call f, (a); }\n";
-    };
-    expect_none(call("2") + call("3"), {.block = {64}}, {}, f);
-    EXPECT_EQ(expect_one(kind, call("1"), {.block = {64}}, {}, f).times, 64u);
-    EXPECT_EQ(expect_one(kind, call("2") + call("1"), {.block = {64}}, {}, f).times, 64u) << "another call's words";
-    const std::string own = ".local .align 8 .b8 l[16]; st.local.u32 [l], 1;\n" + call("2");
-    expect_none(own + "ld.local.u32 %r8, [l]; add.u32 %r9, %r8, 1;", {}, {}, f);
-    expect_one(kind, own + "ld.local.u32 %r8, [l+4]; add.u32 %r9, %r8, 1;", {}, {}, f);
-    // Arguments in memory are written, and structures are passed with what is not.
-    const std::string by_value = ".func g(.param .align 8 .b8 a[16])\n{ .reg .b64 %y; .reg .b32 %x<3>; mov.u64 %y, a;\n"
-                                 "ld.local.u32 %x1, [%y+8]; add.u32 %x2, %x1, 1; ret; }\n";
-    expect_none(".local .align 8 .b8 l[16]; ld.local.u32 %r8, [l+12];\n"
-                "{ .param .align 8 .b8 b[16]; st.param.b32 [b+12], %r8; call g, (b); }",
-                {}, {}, by_value);
-    // alloca gives the same bytes twice.
-    const std::string room = "stacksave.u64 %rd5; alloca.u64 %rd2, 16, 16; st.local.u32 [%rd2], 1;\n"
-                             "ld.local.u32 %r8, [%rd2]; add.u32 %r9, %r8, 1; stackrestore.u64 %rd5;\n";
-    expect_none(room, {});
-    expect_one(kind, room + "alloca.u64 %rd3, 16, 16; ld.local.u32 %r8, [%rd3]; add.u32 %r9, %r8, 1;", {});
-}
-
 } // namespace
 } // namespace softgpu::test

@@ -8,7 +8,6 @@
 
 #include "softgpu/machine/code/program_code.hpp"
 #include "softgpu/machine/demangle.hpp"
-#include "softgpu/machine/inspect/uninitialized.hpp"
 #include "softgpu/machine/module/callees.hpp"
 #include "softgpu/machine/module/kernel_code.hpp"
 #include "softgpu/machine/run/fault.hpp"
@@ -64,7 +63,6 @@ call_frame* take_frame(warp* w, worker_function& f) {
 
 void give_arguments(warp* w, std::byte* caller, const call_site& site, call_frame* f) {
     std::byte* const registers = f->registers();
-    each_lane(w->mask, [&](unsigned l) { mark_local(w, l, f->local_base, f->code->local_bytes, false); });
     for (std::size_t k = 0; k < f->code->arguments.size(); ++k) {
         const parameter_area& to = f->code->arguments[k];
         const parameter_area& from = site.arguments[k];
@@ -84,9 +82,7 @@ void give_arguments(warp* w, std::byte* caller, const call_site& site, call_fram
         if (to.local != parameter_area::not_in_memory) {
             each_lane(w->mask, [&](unsigned l) {
                 const std::uint64_t bytes = std::min<std::uint64_t>(to.stride, f->code->source->parameters[k].bytes());
-                const std::uint64_t at = f->local_base + to.local;
-                std::memcpy(local_of(w, l) + at, registers + to.at + l * to.stride, bytes);
-                mark_local(w, l, at, bytes, true);
+                std::memcpy(local_of(w, l) + f->local_base + to.local, registers + to.at + l * to.stride, bytes);
             });
         }
     }
@@ -310,7 +306,6 @@ const instruction* allocate_on_stack(const instruction* i, std::byte* frame, war
                               l);
         }
         f->top[l] = static_cast<std::uint32_t>(at + bytes);
-        mark_local(w, l, at, bytes, false);
         std::memcpy(frame + i->d + std::size_t{l} * i->width[0], &at, i->width[0]);
     }
     return i + 1;

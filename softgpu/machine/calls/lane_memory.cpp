@@ -2,7 +2,6 @@
 #include "softgpu/machine/calls/lane_memory.hpp"
 
 #include "softgpu/check/launch_checks.hpp"
-#include "softgpu/machine/inspect/uninitialized.hpp"
 #include "softgpu/machine/run/fault.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
@@ -14,6 +13,14 @@ std::byte* lane_memory::reach(std::uint64_t at, std::uint64_t bytes, bool writes
     const auto within = [&](std::uint64_t base, std::uint64_t size) {
         return at - base < size && bytes <= size - (at - base);
     };
+    // What a call writes counts as written.
+    const auto mark = [&](std::uint8_t* valid, std::uint64_t first) {
+        if (writes && launch.check_init && valid != nullptr) {
+            for (std::uint64_t k = first; k < first + bytes; ++k) {
+                valid[k / 8] |= static_cast<std::uint8_t>(1u << (k & 7));
+            }
+        }
+    };
     const auto wrong = [&](const char* space, std::uint64_t where) -> std::byte* {
         raise_access(w_, i_, writes ? "write" : "read", space, where, static_cast<std::uint32_t>(bytes), false, lane_);
         return nullptr;
@@ -22,12 +29,7 @@ std::byte* lane_memory::reach(std::uint64_t at, std::uint64_t bytes, bool writes
         if (!within(base, launch.shared_bytes)) {
             return wrong("shared", at - base);
         }
-        if (std::uint8_t* const valid = launch.check_init ? w_->owner->view->shared_valid : nullptr;
-            writes && valid != nullptr) {
-            for (std::uint64_t k = at - base; k < at - base + bytes; ++k) {
-                valid[k / 8] |= static_cast<std::uint8_t>(1u << (k & 7));
-            }
-        }
+        mark(launch.check_init ? w_->owner->view->shared_valid : nullptr, at - base);
         return w_->owner->shared + (at - base);
     }
     if (const std::uint64_t base = launch.memory->local_window(); at - base < window) {
@@ -36,9 +38,7 @@ std::byte* lane_memory::reach(std::uint64_t at, std::uint64_t bytes, bool writes
             return wrong("local", at - base);
         }
         const std::uint64_t first = (std::uint64_t{w_->index} * lanes + lane_) * size + (at - base);
-        if (writes) {
-            mark_local(w_, lane_, at - base, bytes, true);
-        }
+        mark(launch.check_init ? w_->owner->view->local_valid : nullptr, first);
         return w_->owner->local + first;
     }
     if (!look_up_allocation(w_->host, at, bytes, writes)) {

@@ -5,21 +5,10 @@
 
 #include "softgpu/check/launch_checks.hpp"
 #include "softgpu/machine/module/kernel.hpp"
-#include "softgpu/machine/module/loaded_module.hpp"
 #include "softgpu/machine/module/shared_layout.hpp"
 #include "softgpu/machine/state/launch_state.hpp"
 
 namespace softgpu::machine {
-
-namespace {
-
-// A bit a byte. Threads with more local memory, which cudaLimitStackSize gives them, are not checked for unwritten bytes of it.
-constexpr std::size_t most_local_valid_bytes = std::size_t{1} << 24;
-
-// nvcc -G: functions copy whole structures from one local variable to the next, also those without a member.
-bool is_unoptimised(const launch_state& l) { return std::ranges::count(l.home->parsed->target, "debug") != 0; }
-
-} // namespace
 
 void start_checks(block& b) {
     launch_state& l = *b.launch;
@@ -42,10 +31,10 @@ void start_checks(block& b) {
         }
         if (l.check_init) {
             b.checks->shared_valid_bytes = l.shared_bytes / 8 + 9;
-            const std::size_t local_valid_bytes = std::size_t{l.local_bytes} * b.warps * lanes / 8 + 9;
-            const bool calls = !l.of->callees.empty() || l.of->needs_stack;
-            const bool local = local_valid_bytes <= most_local_valid_bytes && !(calls && is_unoptimised(l));
-            b.checks->valid.resize(b.checks->shared_valid_bytes + (local ? local_valid_bytes : 0));
+            // Arguments and frames of calls are written without an instruction that could be looked at.
+            const bool local = l.of->callees.empty() && !l.of->needs_stack;
+            b.checks->valid.resize(b.checks->shared_valid_bytes +
+                                   (local ? std::size_t{l.local_bytes} * b.warps * lanes / 8 + 9 : 0));
             b.view->shared_valid = b.checks->valid.data();
             b.view->local_valid = local ? b.checks->valid.data() + b.checks->shared_valid_bytes : nullptr;
         }

@@ -120,19 +120,6 @@ void hold_uninitialized(const access_site& site, warp* w, unsigned lane, unsigne
     }
 }
 
-void mark_local(const warp* w, unsigned lane, std::uint64_t at, std::uint64_t bytes, bool written) {
-    const launch_state& l = *w->host->launch;
-    std::uint8_t* const valid = l.check_init ? w->owner->view->local_valid : nullptr;
-    if (valid == nullptr) {
-        return;
-    }
-    const std::uint64_t first = (std::uint64_t{w->index} * lanes + lane) * l.local_bytes + at;
-    for (std::uint64_t k = first; k < first + bytes; ++k) {
-        const auto bit = static_cast<std::uint8_t>(1u << (k & 7));
-        valid[k / 8] = written ? valid[k / 8] | bit : valid[k / 8] & ~bit;
-    }
-}
-
 void report_uninitialized(const access_site& site, warp* w, unsigned lane, access_space space, std::uint64_t at) {
     launch_state& l = *w->host->launch;
     const char* const kind = "read of unwritten memory";

@@ -16,8 +16,6 @@ namespace softgpu::machine {
 const instruction* follow_values(const instruction* i, std::byte* frame, warp* w);
 // A lane is about to read element `element` of the access from uninitialized shared memory at `at`.
 void hold_uninitialized(const access_site& site, warp* w, unsigned lane, unsigned element, std::uint64_t at);
-// A lane's bytes of local memory are written, or no longer: by calls, which no instruction shows. For the check `init` only.
-void mark_local(const warp* w, unsigned lane, std::uint64_t at, std::uint64_t bytes, bool written);
 // The finding: a lane uses, or reads, uninitialized memory.
 void report_uninitialized(const access_site& site, warp* w, unsigned lane, access_space space, std::uint64_t at);
 

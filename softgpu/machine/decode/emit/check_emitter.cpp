@@ -54,20 +54,6 @@ bool is_access(opcode op) {
     }
 }
 
-// st.param to an argument or a result that is a structure.
-bool passes_structure(const ptx::function& f, const ptx::instruction& i) {
-    if (i.op != opcode::st || i.operands.empty()) {
-        return false;
-    }
-    const ptx::operand& to = i.operands[0];
-    switch (to.refers_to) {
-    case ptx::symbol_kind::local:
-        return f.variables[to.target].space == suffix::param && f.variables[to.target].is_array;
-    case ptx::symbol_kind::returned: return f.returns[to.target].is_array;
-    default: return false;
-    }
-}
-
 } // namespace
 
 check_emitter::check_emitter(const ptx::function& f, const program::control_flow& flow, program_code& code,
@@ -82,9 +68,6 @@ check_emitter::check_emitter(const ptx::function& f, const program::control_flow
       flows_(f),
       products_(f, flow) {
     for (const ptx::instruction& i : f.instructions) {
-        if (passes_structure(f, i)) {
-            continue; // as it is, with what nobody has written of it
-        }
         program::visit_registers(i, [&](std::uint32_t reg, program::use how) {
             if (how == program::use::read) {
                 read_[reg] = true;
