@@ -10,8 +10,8 @@
 namespace softgpu::machine {
 
 // How often ptxas repeats the body of a loop, the blocks from `block` to `end`: 4 for straight code (see predicated.hpp) that
-// counts to a bound by a constant, without a barrier, a call
-// or .pragma "nounroll", and not too large; as often as fits where the number of rounds is a constant; else 1.
+// counts to a bound by a constant, without a barrier, a call or .pragma "nounroll", and not too large; as often as fits where the
+// number of rounds is a constant; else 1.
 [[nodiscard]] unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& flow, std::uint32_t block,
                                        std::uint32_t end);
 

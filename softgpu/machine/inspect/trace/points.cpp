@@ -214,7 +214,7 @@ unsigned load_wavefronts(lane_mask mask, const std::uint64_t* at, unsigned bytes
 // pattern of the one before.
 unsigned saved_wavefronts(lane_mask mask, const std::uint64_t* at, unsigned bytes, unsigned loads) {
     struct pattern {
-        std::array<std::uint64_t, lanes> begins; // within the banks
+        std::array<std::uint64_t, lanes> begins; // from the first active lane's
         lane_mask mask;
         unsigned bytes, loads;
         bool operator==(const pattern&) const = default;
@@ -222,8 +222,9 @@ unsigned saved_wavefronts(lane_mask mask, const std::uint64_t* at, unsigned byte
     static thread_local pattern last{};
     static thread_local unsigned saved = 0;
     pattern now{{}, mask, bytes, loads};
-    const std::uint64_t begin = at[std::countr_zero(mask)] / 128 * 128;
-    each_lane(mask, [&](unsigned l) { now.begins[l] = (at[l] & ~std::uint64_t{bytes - 1}) - begin; });
+    const std::uint64_t inside = bytes - 1;
+    const std::uint64_t begin = at[std::countr_zero(mask)] & ~inside; // all banks are alike
+    each_lane(mask, [&](unsigned l) { now.begins[l] = (at[l] & ~inside) - begin; });
     if (!(now == last)) {
         const unsigned apart = loads * load_wavefronts(mask, now.begins.data(), 4);
         saved = apart - std::min(apart, load_wavefronts(mask, now.begins.data(), bytes));
