@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""climate_sums.py PROGRAM [--log2 N] [--splits N]: docs/results/climate-sums.md, of benchmarks/ranks/climate_sums.cpp.
+"""climate_sums.py PROGRAM [--log2 N] [--splits N]: docs/results/ranks/climate-sums.md, of benchmarks/ranks/climate_sums.cpp.
 
 Runs the program with mpirun on 1 to 8 ranks and counts the results' different bits. --from RAW writes the page from the
 lines of an earlier run, which --keep RAW stored.

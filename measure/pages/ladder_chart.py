@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Draws the ladder of reductions as bars: each step's share of the read ceiling, from a page of docs/results.
 
-    ladder_chart.py docs/results/reduce-h100.md --n 2^28 --block 256 > docs/reduce-ladder.svg
+    ladder_chart.py docs/results/ladders/reduce-h100.md --n 2^28 --block 256 > docs/reduce-ladder.svg
 
 The colours are readable on light and dark backgrounds. Exit status: 0, or 2 if the page has no such table.
 """

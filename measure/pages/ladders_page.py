@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes a page of times from the output of `warpfold ladder all --json` on a GPU, one table per ladder.
 
-    ladders_page.py ALL.json --date 2026-01-31 [--driver 580.1] > docs/results/ladders-CARD.md
+    ladders_page.py ALL.json --date 2026-01-31 [--driver 580.1] > docs/results/ladders/ladders-CARD.md
 
 The ladder of reductions has its own page (results_tables.py) and is skipped. Exit status: 0, or 2 if a file cannot be
 used.

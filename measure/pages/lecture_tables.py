@@ -5,9 +5,9 @@
     lecture_tables.py [docs/lectures]            # writes tables.md
     lecture_tables.py [docs/lectures] --check    # compares with the page that is there
     lecture_tables.py --shapes                   # what a GPU has to run: n, block, type, finish and steps, one shape a line
-    lecture_tables.py --distil LADDER.json... --date 2026-01-31 > docs/results/published-CARD.json
+    lecture_tables.py --distil LADDER.json... --date 2026-01-31 > docs/results/ladders/published-CARD.json
 
-Theirs: published.json, by hand, as printed, with a sentence where the order of two steps changed. Ours, of docs/results:
+Theirs: published.json, by hand, as printed, with a sentence where the order of two steps changed. Ours, of docs/results/ladders:
 published-*.json (from `warpfold ladder reduce --json` of the shapes), reduce-*.md, and ladders-*.md for the scan. Exit
 status: 0; 1 where the order changed and no sentence says why, or --check finds a difference; 2 if an input cannot be used.
 """
@@ -86,7 +86,7 @@ def scans_of_page(text):
 
 
 class Ours:
-    """What docs/results has, by card."""
+    """What docs/results/ladders has, by card."""
 
     def __init__(self, folder):
         self.reductions, self.scans, self.taken = {}, {}, {}
@@ -95,10 +95,10 @@ class Ours:
             head = re.match(r"# The reduction ladder on (.*)\n\nTaken (\S+)", text)
             if head:
                 self.reductions.setdefault(card_of(head[1]), {}).update(reductions_of_page(text))
-                self.taken.setdefault(card_of(head[1]), []).append(f"[{path.name}](../results/{path.name}), {head[2]}")
+                self.taken.setdefault(card_of(head[1]), []).append(f"[{path.name}](../results/ladders/{path.name}), {head[2]}")
         for path in sorted(folder.glob("published-*.json")):
             data = load(path)
-            self.taken.setdefault(card_of(data["card"]), []).append(f"[{path.name}](../results/{path.name}), {data['date']}")
+            self.taken.setdefault(card_of(data["card"]), []).append(f"[{path.name}](../results/ladders/{path.name}), {data['date']}")
             for run in data["runs"]:
                 key = run["n"], run["block"], run["type"], run["finish"]
                 self.reductions.setdefault(card_of(data["card"]), {})[key] = run["time_us"]
@@ -107,7 +107,7 @@ class Ours:
             head, scans = re.search(r"^# .* on an? (.*)$", text, re.M), scans_of_page(text)
             if head and scans:
                 self.scans[card_of(head[1])] = scans
-                self.taken.setdefault(card_of(head[1]), []).append(f"[{path.name}](../results/{path.name})")
+                self.taken.setdefault(card_of(head[1]), []).append(f"[{path.name}](../results/ladders/{path.name})")
 
     def time(self, card, shape, step):
         return self.reductions.get(card, {}).get(shape, {}).get(step)
@@ -217,7 +217,7 @@ def main(arguments):
         for shape, steps in shapes(published).items():
             print(*shape, ",".join(steps))
         return 0
-    page = Page(published, Ours(folder / "../results"))
+    page = Page(published, Ours(folder / "../results/ladders"))
     made, path = page.text(), folder / "tables.md"
     if not asked.check:
         path.write_text(made, encoding="utf-8")

@@ -6,7 +6,7 @@
     lectures.py [docs/lectures] --check    # compares with the pages that are there
 
 Input: slides/*.json (by hand: titles in order, a sentence, steps), reasons.json (by hand: why a claim does not hold),
-claims.json (by verdicts.py, from the software GPU) and ../results/ladders-*.json (by verdicts.py, from GPUs).
+claims.json (by verdicts.py, from the software GPU) and ../results/ladders/ladders-*.json (by verdicts.py, from GPUs).
 A claim cites "759, Slide Title", or several slides with "; " in between; a beginning of the title at the end of a word
 will do. Exit status: 0; 1 where a slide is not covered, a claim that does not hold has no reason, or --check finds a
 difference, with a line for each; 2 if an input cannot be used: a claim cites a slide that its lecture does not have, or
@@ -30,11 +30,11 @@ def cell(text):
 
 
 def sentence(text):
-    """Ours: `code` stays, names of pages of docs/results become links, and __names__ stay plain."""
+    """Ours: `code` stays, names of pages of docs/results/ladders become links, and __names__ stay plain."""
     parts = text.split("`")
     parts[::2] = [part.replace("__", r"\_\_") for part in parts[::2]]
     text = "`".join(parts)
-    return re.sub(r"(?<![\w/\[])([\w-]+\.md)\b", r"[\1](../results/\1)", text)
+    return re.sub(r"(?<![\w/\[])([\w-]+\.md)\b", r"[\1](../results/ladders/\1)", text)
 
 
 def row(cells):
@@ -89,7 +89,7 @@ class Pages:
         self.cards = {}  # "H100" -> {(step, claim, lecture): verdict}; older runs have no lecture
         self.taken = []  # "NVIDIA H100 80GB HBM3, 2026-11-21"
         self.beyond, self.problems, self.used = [], [], set()
-        for path in sorted((folder / "../results").glob("ladders-*.json")):
+        for path in sorted((folder / "../results/ladders").glob("ladders-*.json")):
             self.add_card(load(path))
         self.check_names()
         self.place_claims()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""library_table.py --facts facts.json [--log session.log] FOLDER NAME.tsv ...: pages FOLDER/library-NAME-CARD.md."""
+"""library_table.py --facts facts.json [--log session.log] FOLDER NAME.tsv ...: pages FOLDER/NAME-CARD.md."""
 import argparse
 import json
 import math
@@ -123,11 +123,11 @@ def main():
     card = "h200" if "H200" in facts["name"] else "h100" if "H100" in facts["name"] else facts["name"].lower().replace(" ", "-")
     if given.log:
         text = sanitizer_page(given.log.read_text().splitlines(), facts)
-        (given.folder / f"library-sanitizer-{card}.md").write_text(text)
+        (given.folder / f"sanitizer-{card}.md").write_text(text)
     for table in given.tables:
         lines = table.read_text().splitlines()
         text = (own_page if table.stem in OWN_COLUMNS else page)(table.stem, lines, facts)
-        (given.folder / f"library-{table.stem.replace('_', '-')}-{card}.md").write_text(text)
+        (given.folder / f"{table.stem.replace('_', '-')}-{card}.md").write_text(text)
 
 
 if __name__ == "__main__":

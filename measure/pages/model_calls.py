@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes docs/results/model-calls-CARD.md: what the model predicts of the library's calls, beside what was measured.
+"""Writes docs/results/model/calls-CARD.md: what the model predicts of the library's calls, beside what was measured.
 
     model_calls.py --warpfold build/ci/tool/warpfold --calls build/ci/benchmarks/softgpu/library_calls
                    [--card h200] [--keep predicted.json] [--kept predicted.json]
 
 Measured: a graph of calls, cold and warm, of library-*-CARD.md; rows are those of the same name, type and n. Predicted: the
-calls of benchmarks/softgpu/library_calls.cu. Why a call misses is in docs/results/model-notes.json, by hand:
+calls of benchmarks/softgpu/library_calls.cu. Why a call misses is in docs/results/model/notes.json, by hand:
 "CARD/calls/NAME", or of what the figures of too long a prediction leave as the only cause: "CARD/calls/launch" and
 "CARD/calls/queue" (cause_of()). Exit status: 0; 2 if nothing can be compared.
 """
@@ -27,7 +27,7 @@ STATES = ("cold", "warm")
 def measured_of(card):
     """(what, type, n): microseconds of a call, cold and warm."""
     calls = {}
-    for page in sorted(RESULTS.glob(f"library-*-{card}.md")):
+    for page in sorted(RESULTS.glob(f"library/*-{card}.md")):
         for line in page.read_text().splitlines():
             columns = [c.strip() for c in line.strip("|").split("|")]
             if len(columns) >= 14 and re.fullmatch(r"(2\^)?\d+", columns[2]):
@@ -148,9 +148,9 @@ def main():
     if not cells:
         print("model_calls: nothing to compare", file=sys.stderr)
         return 2
-    notes = json.loads((RESULTS / "model-notes.json").read_text())
+    notes = json.loads((RESULTS / "model/notes.json").read_text())
     missing = dict.fromkeys(key_of(c) for c in predicted if key_of(c) not in measured)
-    (RESULTS / f"model-calls-{o.card}.md").write_text(page(cells, missing, o.card, notes, launch_next))
+    (RESULTS / f"model/calls-{o.card}.md").write_text(page(cells, missing, o.card, notes, launch_next))
     return 0
 
 

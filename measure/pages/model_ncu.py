@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes docs/results/model-ncu-CARD.md: every launch that Nsight Compute took, beside what the model predicts of it.
+"""Writes docs/results/model/ncu-CARD.md: every launch that Nsight Compute took, beside what the model predicts of it.
 
     model_ncu.py --warpfold build/ci/tool/warpfold --probe model.json --card h200 --date 2026-01-31
                  [--keep pairs.json] [--kept pairs.json]
@@ -197,9 +197,9 @@ def main():
         return 2
     if o.keep:
         o.keep.write_text(json.dumps(pairs))
-    notes = json.loads((ROOT / "docs/results/model-notes.json").read_text())
+    notes = json.loads((ROOT / "docs/results/model/notes.json").read_text())
     launch_next = json.loads((CARDS / f"{o.card}.json").read_text())["figures"]["launch_next"]["value"]
-    (ROOT / f"docs/results/model-ncu-{o.card}.md").write_text(page(pairs, o.card, o.date, probe["cut_off"], notes, launch_next))
+    (ROOT / f"docs/results/model/ncu-{o.card}.md").write_text(page(pairs, o.card, o.date, probe["cut_off"], notes, launch_next))
     return 0
 
 

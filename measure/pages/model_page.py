@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes docs/results/model-h200.md and its plot: what the model of docs/model.md predicts, beside what was measured.
+"""Writes docs/results/model/h200.md and its plot: what the model of docs/model.md predicts, beside what was measured.
 
     model_page.py --warpfold build/ci/tool/warpfold --later build/model/tool/warpfold [--seconds 60] [--most 33554432]
                   [--keep predicted.json]
@@ -11,7 +11,7 @@ Measured: ladders-h200.md, ladders-h100.md and published-h200.json (cold L2), an
 T4; the T4 is predicted at its boost clock and at its base clock).
 Predicted: `warpfold ladder NAME --predict CARDS` at the same size, block and type, every step by itself, for all cards
 that it was measured on; those of compute capability 9.0 by the command of --later, whose PTX is for that (docs/measuring.md). A step that takes longer than --seconds on this host, or that has more than --most elements
-(K40m: 2^26), is left out, and the page says so. Why a step misses is in docs/results/model-notes.json, by hand: for a step, or for a bound whose predictions are
+(K40m: 2^26), is left out, and the page says so. Why a step misses is in docs/results/model/notes.json, by hand: for a step, or for a bound whose predictions are
 too short. Exit status: 0; 2 if an input cannot be used.
 """
 import argparse
@@ -28,16 +28,16 @@ from model_plot import plot
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
-PAGE = RESULTS / "model-h200.md"
+PAGE = RESULTS / "model/h200.md"
 MADE = "<!-- Made by measure/pages/model_page.py; do not edit. -->"
 SECONDS = {"ms": 1e3, "s": 1e6}  # microseconds
 CLOSE = 0.3
 
 
 def of_ladders(card):
-    """Measured steps of ladders-CARD.md: cells without predictions."""
+    """Measured steps of ladders/ladders-CARD.md: cells without predictions."""
     cells, ladder = [], ""
-    for line in (RESULTS / f"ladders-{card}.md").read_text().splitlines():
+    for line in (RESULTS / f"ladders/ladders-{card}.md").read_text().splitlines():
         if line.startswith("## "):
             ladder = line[3:].strip()
         columns = [c.strip() for c in line.strip("|").split("|")]
@@ -55,10 +55,10 @@ def of_ladders(card):
 
 
 def of_sizes():
-    """Measured cells of published-h200.json."""
+    """Measured cells of ladders/published-h200.json."""
     return [{"card": "h200", "ladder": "reduce", "step": step, "title": "", "n": run["n"], "asked": run["n"],
              "block": run["block"], "type": run["type"], "finish": run["finish"], "measured": microseconds}
-            for run in json.loads((RESULTS / "published-h200.json").read_text())["runs"]
+            for run in json.loads((RESULTS / "ladders/published-h200.json").read_text())["runs"]
             for step, microseconds in run["time_us"].items()]
 
 
@@ -207,7 +207,7 @@ def page(cells, notes):
     lines = [MADE, "# The model beside measurements", "",
              "Predicted by [the model](../model.md) from what the software GPU counted, beside what was measured. No "
              "figure of a card was chosen by these tables. Times are those of all launches of a step and of the fills and copies "
-             "between them, with a cold L2 cache; of `streams` the end of the step's [timeline](../timeline.md). Worst first.", "", "![Predicted against measured times](model-h200.svg)", ""]
+             "between them, with a cold L2 cache; of `streams` the end of the step's [timeline](../timeline.md). Worst first.", "", "![Predicted against measured times](h200.svg)", ""]
     for title, belongs in PARTS:
         mine = [c for c in cells if belongs(c)]
         done = [c for c in mine if "predicted" in c]
@@ -255,7 +255,7 @@ def main():
     else:
         cells = []
     if cells:
-        notes = RESULTS / "model-notes.json"
+        notes = RESULTS / "model/notes.json"
         PAGE.write_text(page(cells, json.loads(notes.read_text()) if notes.exists() else {}))
     PAGE.with_suffix(".svg").write_text(plot(of_page(PAGE.read_text()), CLOSE))
     return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plot of docs/results/model-h200.md: predicted against measured times, as SVG. For model_page.py."""
+"""The plot of docs/results/model/h200.md: predicted against measured times, as SVG. For model_page.py."""
 import math
 from xml.sax.saxutils import escape
 
@@ -75,5 +75,5 @@ def plot(cells, close):
             f'<text x="{(LEFT + right) / 2:.0f}" y="{bottom + 40}" text-anchor="middle">measured, µs</text>',
             f'<text transform="translate(18 {(TOP + bottom) / 2:.0f}) rotate(-90)" text-anchor="middle">predicted, µs</text>',
             f'<text x="12" y="{HEIGHT - 14}" font-size="11">Cold L2 cache, all launches of a step; drawn by '
-            "measure/pages/model_page.py from docs/results/model-h200.md</text>", "</svg>"]
+            "measure/pages/model_page.py from docs/results/model/h200.md</text>", "</svg>"]
     return "\n".join(out) + "\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes docs/results/model-programs-CARD.md: launches of programs that the model has not seen, beside Nsight Compute.
+"""Writes docs/results/model/programs-CARD.md: launches of programs that the model has not seen, beside Nsight Compute.
 
     model_programs.py --predicted FOLDER --ncu FOLDER --card h200 --date 2026-11-30
 
@@ -39,7 +39,7 @@ def page(pairs, card, date, launch_next):
     def error(p):
         return model_ncu.kernel_time(p, launch_next) / p["ncu"]["nanoseconds"] - 1
 
-    notes = json.loads((model_ncu.ROOT / "docs/results/model-notes.json").read_text())["programs"]
+    notes = json.loads((model_ncu.ROOT / "docs/results/model/notes.json").read_text())["programs"]
     programs = {p["ladder"] for p in pairs}
     lines = ["<!-- Made by measure/pages/model_programs.py; do not edit. -->",
              f"# The model beside Nsight Compute on the {card.upper()}: programs that it has not seen", "", notes["about"], "",
@@ -78,7 +78,7 @@ def main():
         print("model_programs: nothing to compare", file=sys.stderr)
         return 2
     launch_next = json.loads((model_ncu.CARDS / f"{o.card}.json").read_text())["figures"]["launch_next"]["value"]
-    (model_ncu.ROOT / f"docs/results/model-programs-{o.card}.md").write_text(page(different(pairs), o.card, o.date, launch_next))
+    (model_ncu.ROOT / f"docs/results/model/programs-{o.card}.md").write_text(page(different(pairs), o.card, o.date, launch_next))
     return 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""python_table.py TIMES: a page of docs/results on stdout: python-CARD.md from the table of python/tests/gpu/gpu_check.py, python-host.md
+"""python_table.py TIMES: a page of docs/results/python on stdout: CARD.md from the table of python/tests/gpu/gpu_check.py, host.md
 from that of python/tests/host_times.py."""
 import sys
 

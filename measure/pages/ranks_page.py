@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ranks_page.py LOG DATE [NOTES]: docs/results/ranks-CARD-xN.md of what benchmarks/ranks/ranks.sh printed, on standard output.
+"""ranks_page.py LOG DATE [NOTES]: docs/results/ranks/CARD-xN.md of what benchmarks/ranks/ranks.sh printed, on standard output.
 
 NOTES is Markdown that goes below the table of targets as it is.
 """

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes a Markdown page of tables from the ladder's JSON files of one ./dev gpu session.
 
-    results_tables.py --facts facts.json LADDER.json... > docs/results/reduce-h100.md
+    results_tables.py --facts facts.json LADDER.json... > docs/results/ladders/reduce-h100.md
 
 Every figure on the page comes from the files. Exit status: 0, or 2 if a file cannot be used.
 """

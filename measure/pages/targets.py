@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""targets.py FOLDER [--card h100]: writes FOLDER/library-targets-CARD.md, the library's targets and results.
+"""targets.py FOLDER [--card h100]: writes FOLDER/library/targets-CARD.md, the library's targets and results.
 
 Reads the tables that library_table.py, host_table.py, compile_time.py and, for h200, python_table.py wrote to FOLDER. The worst
 row of a target counts. The targets are in target_lists.py.
@@ -73,14 +73,14 @@ def page_rows(folder, name):
 def card_rows(folder, card, targets):
     for name, page, what, types, (low, high), kind, bound in targets:
         rows = [(f"{row['what']} {row['type']} {row['n']}", figure(row, kind))
-                for row in page_rows(folder, f"library-{page}-{card}.md")
+                for row in page_rows(folder, f"library/{page}-{card}.md")
                 if re.fullmatch(what, row["what"]) and (types is None or row["type"] in types) and
                 low <= power(row["n"]) <= high]
         yield verdict(name, kind, bound, [row for row in rows if row[1] is not None])
 
 
 def host_rows(folder, targets):
-    rows = page_rows(folder, "library-host.md")
+    rows = page_rows(folder, "library/host.md")
     for name, what, kind, bound in targets:
         column = {"share": "of the ceiling", "factor": "factor"}[kind]
         found = [(row["what"], number(row[column])) for row in rows if re.fullmatch(what, row["what"])]
@@ -89,12 +89,12 @@ def host_rows(folder, targets):
 
 def python_rows(folder, card):
     rows = [(f"{row['function']} {row['elements']}, {row['arrays of']}", number(row["ratio"]))
-            for row in page_rows(folder, f"python-{card}.md") if int(row.get("elements", "10^0")[3:]) >= 6]
+            for row in page_rows(folder, f"python/{card}.md") if int(row.get("elements", "10^0")[3:]) >= 6]
     yield verdict(target_lists.PYTHON[0], "ratio", target_lists.PYTHON[1], [row for row in rows if row[1] is not None])
 
 
 def compile_rows(folder):
-    rows = [(row["call"], number(row["ratio"])) for row in tables((folder / "compile-time.md").read_text())]
+    rows = [(row["call"], number(row["ratio"])) for row in tables((folder / "library/compile-time.md").read_text())]
     yield verdict(target_lists.COMPILING[0], "ratio", target_lists.COMPILING[1], rows)
 
 
@@ -102,7 +102,7 @@ def slower(folder, card, targets):
     """The number of rows slower than the peer, from each page."""
     for page in sorted({page for _, page, *_ in targets} - {"exact-sum", "calls"}):
         found = re.search(r"^Slower than (.+) by more than 2 % in one of the three: (\d+) of (\d+) rows",
-                          (folder / f"library-{page}-{card}.md").read_text(), re.M)
+                          (folder / f"library/{page}-{card}.md").read_text(), re.M)
         if found:
             yield f"- {page.replace('-', ' ')}: {found[2]} of {found[3]} rows slower than {found[1]} by more than 2 %"
 
@@ -128,7 +128,7 @@ def main():
         out += ["", f"## Why the others are not, as of {looked_at}", ""]
         out += [f"- **{line[0]}**: {reasons.get(line[0], 'not known.').format(met=line[-2])}"
                 for line in lines if line[-1] == "no"]
-    (given.folder / f"library-targets-{given.card}.md").write_text("\n".join(out) + "\n")
+    (given.folder / f"library/targets-{given.card}.md").write_text("\n".join(out) + "\n")
 
 
 if __name__ == "__main__":

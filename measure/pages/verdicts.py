@@ -3,7 +3,7 @@
 """Distils the output of `warpfold ladder all --json` to its claims and their verdicts, one a line.
 
     verdicts.py ALL.json > docs/lectures/claims.json
-    verdicts.py ALL.json --date 2026-01-31 [--gpus 2] > docs/results/ladders-CARD.json
+    verdicts.py ALL.json --date 2026-01-31 [--gpus 2] > docs/results/ladders/ladders-CARD.json
     verdicts.py ALL.json --check docs/lectures/claims.json
 
 A run on the software GPU gives every step with its claims and what the checks found. A run on a GPU gives the verdicts

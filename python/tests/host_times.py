@@ -5,7 +5,7 @@
 A table on stdout, separated by tabs: function, elements, package whose arrays are computed, who computes, microseconds a call. Ours
 and the package's take turns; the times are medians of N rounds (7) of a few milliseconds each. Run it where `warpfold` is
 importable, on a quiet machine; real-time priority (`chrt -f 1`) keeps other programs off its cores, and stops them for minutes.
-measure/pages/python_table.py makes the page docs/results/python-host.md of the table.
+measure/pages/python_table.py makes the page docs/results/python/host.md of the table.
 """
 import argparse
 import importlib

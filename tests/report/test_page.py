@@ -89,7 +89,7 @@ class Page(unittest.TestCase):
 
     def test_times_of_cards_are_those_of_the_pages(self):
         for card in ("h100", "h200"):
-            source = f"docs/results/reduce-{card}.md"
+            source = f"docs/results/ladders/reduce-{card}.md"
             text = (ROOT / source).read_text(encoding="utf-8")
             runs = [run for run in self.ladder["elsewhere"] if run["source"] == source]
             sections = re.findall(r"^## n = .*?\((\d+)\), block (\d+),", text, re.M)

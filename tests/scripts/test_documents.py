@@ -158,7 +158,7 @@ class Documents(unittest.TestCase):
         for document in pages():
             for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", (ROOT / document).read_text()):
                 linked.add(((ROOT / document).parent / target).resolve())
-        results = [str(path.relative_to(ROOT)) for path in (ROOT / "docs/results").iterdir()]
+        results = [str(path.relative_to(ROOT)) for path in (ROOT / "docs/results").rglob("*") if path.is_file()]
         for document in set(pages() + results) - {"README.md"}:
             self.assertTrue((ROOT / document).resolve() in linked, f"no page links to {document}")
 

@@ -12,7 +12,7 @@
 
 namespace warpfold::tool {
 
-// Compute capability 9.0, measured on the H100 by the laboratory `occupancy` (docs/results/ladders-h100.json).
+// Compute capability 9.0, measured on the H100 by the laboratory `occupancy` (docs/results/ladders/ladders-h100.json).
 struct latencies {
     double dram_clocks = 678;
     double shared_clocks = 23;

@@ -17,7 +17,7 @@ namespace {
 
 using report::json;
 
-constexpr std::string_view results = "docs/results/";
+constexpr std::string_view results = "docs/results/ladders/";
 
 // The number that the text begins with: "4,257 GB/s".
 std::optional<double> leading_number(std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What docs/results has of a ladder: times and verdicts on cards that are not here.
+// What docs/results/ladders has of a ladder: times and verdicts on cards that are not here.
 #pragma once
 
 #include <string_view>

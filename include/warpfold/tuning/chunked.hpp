@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // In which portions chunked calls move data through a target that does not hold all of them. All values are run-time
-// ones; chunked_options carries another policy. Measured on an H100 and its host (docs/results/library-chunked-h100.md);
+// ones; chunked_options carries another policy. Measured on an H100 and its host (docs/results/library/chunked-h100.md);
 // not measured elsewhere.
 //
 // chunk_bytes decides where chunks begin, and so the bits of chunked_reduce's floating-point sums on a GPU; the host's

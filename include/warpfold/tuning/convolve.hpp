@@ -56,7 +56,7 @@ struct convolve_policy {
     std::int64_t few_max_results = 131072;
 
     // Defaults of an architecture:
-    //   9.0            Measured on an H100 (docs/results/library-convolve-h100.md): the values above.
+    //   9.0            Measured on an H100 (docs/results/library/convolve-h100.md): the values above.
     //   7.5            Derived: few_max_results is 1,000 for each of the 40 multiprocessors of a T4, as on 9.0.
     //   8.0            Derived: the same for the 108 of an A100.
     //   8.6, 8.9, 12.x Derived: as 9.0; an RTX 4090 has 128 multiprocessors, an H100 132.

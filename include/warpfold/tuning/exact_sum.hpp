@@ -41,7 +41,7 @@ struct exact_sum_policy {
     unsigned segment_block_threads = std::min(64u, Kernels.max_block_threads); // of a block that sums whole segments
 
     // Defaults of an architecture:
-    //   9.0  Measured on an H100 (docs/results/library-exact-sum-h100.md): the values above.
+    //   9.0  Measured on an H100 (docs/results/library/exact-sum-h100.md): the values above.
     //        segment_block_threads is a guess.
     //   7.5, 8.0, 8.6, 8.9, 12.x
     //        Derived: as 9.0. Registers limit the blocks of a multiprocessor, 64 for each of 1,024 threads, and all of

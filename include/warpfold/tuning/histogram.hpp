@@ -87,7 +87,7 @@ struct histogram_policy {
     unsigned edge_table_cells_per_bin = 32;
 
     // Defaults of an architecture. Shared memory, multiprocessors and the L2 cache of the card are looked up besides.
-    //   9.0            Measured on an H100 (docs/results/library-histogram-h100.md): the values above.
+    //   9.0            Measured on an H100 (docs/results/library/histogram-h100.md): the values above.
     //   7.5            Derived: one block of 1,024 threads fits a multiprocessor, so direct kernels have one.
     //   8.0            Derived: as 9.0, with the same threads and registers in a multiprocessor.
     //   8.6, 8.9, 12.x Derived: as 7.5; 1,536 threads fit.

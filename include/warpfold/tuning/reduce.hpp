@@ -50,7 +50,7 @@ struct reduce_policy {
     std::uint64_t longest_min_bytes = std::uint64_t{1} << 30;
 
     // Defaults of an architecture:
-    //   9.0            Measured on an H100 (docs/results/library-reduce-h100.md): the values above.
+    //   9.0            Measured on an H100 (docs/results/library/reduce-h100.md): the values above.
     //   7.5            Derived: 1,024 threads fit a multiprocessor, so blocks have 512, and all of a grid run at once.
     //   8.0            Derived: as 9.0, which has the same threads and registers in a multiprocessor.
     //   8.6, 8.9, 12.x Derived: 1,536 threads fit a multiprocessor, so blocks have 768.

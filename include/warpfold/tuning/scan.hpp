@@ -67,7 +67,7 @@ struct scan_policy {
     unsigned general_blocks_before_growth = 528;
 
     // Defaults of an architecture:
-    //   9.0  Measured on an H100 (docs/results/library-scan-h100.md), the general kernel's on an H200: the values above.
+    //   9.0  Measured on an H100 (docs/results/library/scan-h100.md), the general kernel's on an H200: the values above.
     //   7.5, 8.0, 8.6, 8.9, 10.x, 12.x
     //        As 9.0, so that results have the same bits. Cards with less shared memory keep one tile of a long array there
     //        instead of long_stages.

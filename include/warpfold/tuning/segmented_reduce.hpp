@@ -60,7 +60,7 @@ struct segmented_reduce_policy {
     std::uint64_t team_segment_min_bytes = 1024;
 
     // Defaults of an architecture:
-    //   9.0  Measured on an H100 (docs/results/library-segmented-reduce-h100.md): the values above.
+    //   9.0  Measured on an H100 (docs/results/library/segmented-reduce-h100.md): the values above.
     //   7.5, 8.0, 8.6, 8.9, 12.x
     //        Derived: as 9.0. Registers limit the blocks of a multiprocessor, and all of them have 65,536; 768 threads fit
     //        on all of them.

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from support import ROOT, load
 
 chart = load("measure/pages/ladder_chart.py")
-PAGE = ROOT / "docs/results/reduce-h200.md"
+PAGE = ROOT / "docs/results/ladders/reduce-h200.md"
 
 
 class LadderChart(unittest.TestCase):

@@ -46,10 +46,10 @@ class LectureTables(unittest.TestCase):
         self.addCleanup(place.cleanup)
         self.folder = pathlib.Path(place.name) / "lectures"
         self.folder.mkdir()
-        (self.folder / "../results").mkdir()
+        (self.folder / "../results/ladders").mkdir(parents=True)
         self.write("published.json", PUBLISHED)
-        self.write("../results/reduce-h1.md", REDUCE.format(second="2.0"))
-        self.write("../results/ladders-h1.md", LADDERS)
+        self.write("../results/ladders/reduce-h1.md", REDUCE.format(second="2.0"))
+        self.write("../results/ladders/ladders-h1.md", LADDERS)
 
     def write(self, name, content):
         path = self.folder / name
@@ -84,13 +84,13 @@ class LectureTables(unittest.TestCase):
                          {"id": "cpu", "time_us": 1.0, "on_device": False}]}
         status, distilled = self.call("--distil", self.write("run.json", run), "--date", "2026-01-31")
         self.assertEqual((status, json.loads(distilled)["runs"][0]["time_us"]), (0, {"1": 8.0}))
-        self.write("../results/published-h1.json", distilled)
+        self.write("../results/ladders/published-h1.json", distilled)
         self.call()
         self.assertIn("| 2.0 | 0.5 | – | 8.0 | 1 | – |", self.page())
         self.assertIn("| 1.00 | 1 | 2.00 | not measured | – | – |", self.page())
 
     def test_an_order_that_changed_needs_a_sentence(self):
-        self.write("../results/reduce-h1.md", REDUCE.format(second="5.0"))
+        self.write("../results/ladders/reduce-h1.md", REDUCE.format(second="5.0"))
         status, said = self.call()
         self.assertEqual(status, 1)
         self.assertEqual(said, "Theirs: the order changed at step 2, n = 1024, block 128 on the H1, and published.json does "
@@ -100,7 +100,7 @@ class LectureTables(unittest.TestCase):
         self.assertEqual(self.call(), (0, ""))
         self.assertIn("| 5.0 | 1 | 0.80 † |", self.page())
         self.assertIn("- † Step 2: Too small.", self.page())
-        self.write("../results/ladders-h1.md", LADDERS.replace("0.8 |", "0.1 |"))
+        self.write("../results/ladders/ladders-h1.md", LADDERS.replace("0.8 |", "0.1 |"))
         status, said = self.call()
         self.assertEqual(status, 1)
         self.assertIn("the order changed at n = 1024", said)

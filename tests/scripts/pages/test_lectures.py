@@ -31,7 +31,7 @@ class Lectures(unittest.TestCase):
         self.addCleanup(self.place.cleanup)
         self.folder = pathlib.Path(self.place.name) / "lectures"
         (self.folder / "slides").mkdir(parents=True)
-        (self.folder / "../results").mkdir()
+        (self.folder / "../results/ladders").mkdir(parents=True)
         for name in lectures.LECTURES:
             self.slides(name, SLIDES.get(name, []))
         self.write("reasons.json", [])
@@ -46,7 +46,7 @@ class Lectures(unittest.TestCase):
         self.write(f"slides/{name}.json", {"lecture": name, "name": f"Lecture {name}", "slides": slides})
 
     def card(self, card, *verdicts):
-        self.write(f"../results/ladders-{card}.json", {"card": f"NVIDIA {card}", "date": "2026-01-31", "verdicts": [
+        self.write(f"../results/ladders/ladders-{card}.json", {"card": f"NVIDIA {card}", "date": "2026-01-31", "verdicts": [
             dict(zip(("step", "claim", "holds", "figure", "qualified"), verdict)) for verdict in verdicts]})
 
     def call(self, *arguments):
@@ -108,7 +108,7 @@ class Lectures(unittest.TestCase):
                                     {"step": "x/2", "why": "Its loads hit in L1 (times-h1.md)."}])
         self.assertEqual(self.call(), (0, "", ""))
         self.assertIn("| ✗ no difference: 0.9x | ✗ 0.8x |", self.page("759.md"))
-        self.assertIn("- ✗ x/2 (H1): Level.\n- ✗ x/2 (H2): Its loads hit in L1 ([times-h1.md](../results/times-h1.md)).\n", self.page("759.md"))
+        self.assertIn("- ✗ x/2 (H1): Level.\n- ✗ x/2 (H2): Its loads hit in L1 ([times-h1.md](../results/ladders/times-h1.md)).\n", self.page("759.md"))
 
     def test_a_remark_has_no_mark(self):
         first, second = json.loads(self.page("claims.json"))
@@ -130,7 +130,7 @@ class Lectures(unittest.TestCase):
 
     def test_a_second_machine_says_what_the_first_could_not(self):
         self.card("H1", ("x/1", "half | idle", None, "needs two GPUs;"), ("x/1", "alone", True, "first"))
-        self.write("../results/ladders-z2.json", {"card": "2 x NVIDIA H1", "date": "2026-02-01", "verdicts": [
+        self.write("../results/ladders/ladders-z2.json", {"card": "2 x NVIDIA H1", "date": "2026-02-01", "verdicts": [
             {"step": "x/1", "claim": "half | idle", "holds": True, "figure": "7"},
             {"step": "x/1", "claim": "alone", "holds": True, "figure": "second"}]})
         self.call()
@@ -141,7 +141,7 @@ class Lectures(unittest.TestCase):
         first, second = json.loads(self.page("claims.json"))
         first["claims"] = [{**first["claims"][0], "lecture": f"{name}, Idle"} for name in ("759", "380")]
         self.write("claims.json", [first, second])
-        self.write("../results/ladders-h1.json", {"card": "NVIDIA H1", "date": "2026-01-31", "verdicts": [
+        self.write("../results/ladders/ladders-h1.json", {"card": "NVIDIA H1", "date": "2026-01-31", "verdicts": [
             {"step": "x/1", "claim": "half | idle", "lecture": f"{name}, Idle", "holds": True, "figure": f"of {name}"}
             for name in ("759", "380")]})
         self.call()

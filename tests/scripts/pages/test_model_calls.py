@@ -2,6 +2,7 @@
 """measure/pages/model_calls.py: which launches are which call, what it is compared with, and what is said of a miss."""
 import json
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
@@ -52,7 +53,7 @@ class Calls(unittest.TestCase):
 
     def test_measured_times_are_those_of_ours_in_graphs(self):
         measured = calls.measured_of("h200")
-        rows = [line.split("|") for line in (ROOT / "docs/results/library-reduce-h200.md").read_text().splitlines()
+        rows = [line.split("|") for line in (ROOT / "docs/results/library/reduce-h200.md").read_text().splitlines()
                 if line.startswith("| sum | i32 | 2^20 |")]
         self.assertEqual(len(rows), 1)
         self.assertEqual(measured["sum", "i32", 1 << 20], {"cold": float(rows[0][7]), "warm": float(rows[0][10])})
@@ -88,24 +89,24 @@ open(sys.argv[sys.argv.index("--counters") + 1], "w").write(json.dumps({{"launch
 print({chr(10).join(LINES)!r})
 """)
         command.chmod(0o755)
-        for page in (ROOT / "docs/results").glob("library-*-h200.md"):
-            (folder / page.name).write_text(page.read_text())
-        (folder / "model-notes.json").write_text("{}")
+        shutil.copytree(ROOT / "docs/results/library", folder / "library")
+        (folder / "model").mkdir()
+        (folder / "model/notes.json").write_text("{}")
         kept = folder / "kept.json"
         with mock.patch.object(calls, "RESULTS", folder):
             for arguments in (["--warpfold", str(command), "--calls", "the program", "--keep", str(kept)], ["--kept", str(kept)]):
                 with mock.patch.object(sys, "argv", ["model_calls.py", *arguments]):
                     self.assertEqual(calls.main(), 0)
-                text = (folder / "model-calls-h200.md").read_text()
+                text = (folder / "model/calls-h200.md").read_text()
                 self.assertIn("- All: 4 calls;", text)
                 self.assertIn("| 256 bins uniform | u8 | 65,536 | warm | 2, 1 | ", text)
-                (folder / "model-calls-h200.md").unlink()
+                (folder / "model/calls-h200.md").unlink()
             kept.write_text(json.dumps([]))
             with mock.patch.object(sys, "argv", ["model_calls.py", "--kept", str(kept)]), mock.patch("builtins.print"):
                 self.assertEqual(calls.main(), 2)
 
     def test_every_call_of_the_tree_s_page_was_measured(self):
-        page = (ROOT / "docs/results/model-calls-h200.md").read_text()
+        page = (ROOT / "docs/results/model/calls-h200.md").read_text()
         self.assertNotIn("Not measured", page)
         self.assertEqual(sum(line.count(" | cold | ") for line in page.splitlines()),
                          sum(line.count(" | warm | ") for line in page.splitlines()))

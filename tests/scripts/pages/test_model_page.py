@@ -10,12 +10,12 @@ from support import ROOT, load
 
 sys.path.insert(0, str(ROOT / "measure/pages"))
 pages = load("measure/pages/model_page.py")
-PAGE = ROOT / "docs/results/model-h200.md"
+PAGE = ROOT / "docs/results/model/h200.md"
 
 
 class ModelPlot(unittest.TestCase):
     def test_the_plot_of_the_tree_is_that_of_its_page(self):
-        self.assertEqual((ROOT / "docs/results/model-h200.svg").read_text(),
+        self.assertEqual((ROOT / "docs/results/model/h200.svg").read_text(),
                          pages.plot(pages.of_page(PAGE.read_text()), pages.CLOSE))
 
     def test_every_row_of_the_page_is_a_mark(self):
@@ -41,7 +41,8 @@ class ModelPlot(unittest.TestCase):
     def test_a_ladder_is_asked_for_the_size_that_most_steps_have(self):
         results, pages.RESULTS = pages.RESULTS, pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(setattr, pages, "RESULTS", results)
-        (pages.RESULTS / "ladders-h200.md").write_text("## memory\n\n" + "".join(
+        (pages.RESULTS / "ladders").mkdir()
+        (pages.RESULTS / "ladders/ladders-h200.md").write_text("## memory\n\n" + "".join(
             f"| {k} | title | {n} | right | 10.0 | 9.0 | – | – |\n" for k, n in enumerate(("64", "67", "64", "16", "16", "16"))))
         self.assertEqual({c["asked"] for c in pages.of_ladders("h200")}, {64})
 

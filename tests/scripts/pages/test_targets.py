@@ -38,13 +38,13 @@ class Targets(unittest.TestCase):
         self.assertEqual(targets.figure({"of copy": "77.8 %"}, "two copies"), 155.6)
 
     def test_the_page_is_that_of_the_tables_beside_it(self):
-        for page in RESULTS.glob("library-targets-*.md"):
+        for page in RESULTS.glob("library/targets-*.md"):
             with tempfile.TemporaryDirectory() as folder:
-                for table in RESULTS.glob("*.md"):
-                    shutil.copy(table, folder)
-                card = page.stem.removeprefix("library-targets-")
+                for part in ("library", "python"):
+                    shutil.copytree(RESULTS / part, pathlib.Path(folder) / part)
+                card = page.stem.removeprefix("targets-")
                 subprocess.run([sys.executable, ROOT / "measure/pages/targets.py", folder, "--card", card], check=True)
-                self.assertEqual((pathlib.Path(folder) / page.name).read_text(), page.read_text(),
+                self.assertEqual((pathlib.Path(folder) / "library" / page.name).read_text(), page.read_text(),
                                  f"make it anew: measure/pages/targets.py docs/results --card {card}")
             self.assertNotIn("not known", page.read_text())
 
