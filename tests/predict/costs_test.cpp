@@ -2,8 +2,8 @@
 // Machine instructions of PTX, and chains of dependent ones, on bodies put together by hand.
 #include <gtest/gtest.h>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
-#include "softgpu/machine/decode/analysis/schedule.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/schedule.hpp"
 #include "tests/program/body.hpp"
 
 namespace softgpu::machine {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "softgpu/machine/decode/analysis/left_out.hpp"
+#include "softgpu/machine/decode/ptxas/left_out.hpp"
 #include "tests/program/body.hpp"
 
 namespace softgpu::machine {

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
-#include "softgpu/machine/decode/analysis/memory_order.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/memory_order.hpp"
 #include "tests/predict/kernel_text.hpp"
 
 namespace softgpu::machine {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "softgpu/machine/decode/analysis/merged.hpp"
-#include "softgpu/machine/decode/analysis/reciprocals.hpp"
-#include "softgpu/machine/decode/analysis/schedule.hpp"
+#include "softgpu/machine/decode/ptxas/merged.hpp"
+#include "softgpu/machine/decode/ptxas/reciprocals.hpp"
+#include "softgpu/machine/decode/ptxas/schedule.hpp"
 #include "tests/predict/kernel_text.hpp"
 
 namespace softgpu::machine {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "softgpu/machine/decode/analysis/predicated.hpp"
-#include "softgpu/machine/decode/analysis/schedule.hpp"
-#include "softgpu/machine/decode/analysis/unrolling.hpp"
+#include "softgpu/machine/decode/ptxas/predicated.hpp"
+#include "softgpu/machine/decode/ptxas/schedule.hpp"
+#include "softgpu/machine/decode/ptxas/unrolling.hpp"
 #include "softgpu/program/register_pressure.hpp"
 #include "tests/predict/kernel_text.hpp"
 

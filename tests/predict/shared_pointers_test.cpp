@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
-#include "softgpu/machine/decode/analysis/shared_pointers.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/shared_pointers.hpp"
 #include "tests/predict/kernel_text.hpp"
 
 namespace softgpu::machine {

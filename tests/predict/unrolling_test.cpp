@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "softgpu/machine/decode/analysis/unrolling.hpp"
+#include "softgpu/machine/decode/ptxas/unrolling.hpp"
 #include "softgpu/program/program.hpp"
 #include "softgpu/ptx/ast.hpp"
 

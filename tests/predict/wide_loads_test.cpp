@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
-#include "softgpu/machine/decode/analysis/schedule.hpp"
-#include "softgpu/machine/decode/analysis/wide_loads.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/schedule.hpp"
+#include "softgpu/machine/decode/ptxas/wide_loads.hpp"
 #include "tests/predict/kernel_text.hpp"
 
 namespace softgpu::machine {

@@ -95,7 +95,7 @@ struct product_touch {
 
 inline constexpr std::uint32_t no_instruction = 0xFFFFFFFFu; // the source of the code behind the last instruction
 
-// How long a piece of straight code takes (decode/analysis/schedule.hpp); places in piece_cycles and piece_carried.
+// How long a piece of straight code takes (decode/ptxas/schedule.hpp); places in piece_cycles and piece_carried.
 struct traced_piece {
     std::uint32_t cycles = 0;
     std::uint32_t carried = 0;

@@ -6,9 +6,9 @@
 #include <set>
 #include <vector>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
-#include "softgpu/machine/decode/analysis/reciprocals.hpp"
 #include "softgpu/machine/decode/analysis/waiting_loops.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/reciprocals.hpp"
 #include "softgpu/machine/trace.hpp"
 #include "softgpu/program/visit_registers.hpp"
 

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "softgpu/machine/decode/analysis/wide_load.hpp"
+#include "softgpu/machine/decode/ptxas/wide_load.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 #include "softgpu/program/register_pressure.hpp"
 #include "softgpu/ptx/ast.hpp"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "softgpu/machine/decode/analysis/wide_load.hpp"
+#include "softgpu/machine/decode/ptxas/wide_load.hpp"
 #include "softgpu/program/program.hpp"
 #include "softgpu/ptx/ast.hpp"
 

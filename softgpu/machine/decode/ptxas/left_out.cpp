@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/left_out.hpp"
+#include "softgpu/machine/decode/ptxas/left_out.hpp"
 
 #include <algorithm>
 #include <cstdint>

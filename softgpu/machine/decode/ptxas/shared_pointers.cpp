@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/shared_pointers.hpp"
+#include "softgpu/machine/decode/ptxas/shared_pointers.hpp"
 
 #include <algorithm>
 

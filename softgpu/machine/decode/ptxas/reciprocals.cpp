@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/reciprocals.hpp"
+#include "softgpu/machine/decode/ptxas/reciprocals.hpp"
 
 #include <vector>
 

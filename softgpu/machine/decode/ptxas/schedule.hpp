@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
 #include "softgpu/observe/instruction_mix.hpp"
 #include "softgpu/program/program.hpp"
 #include "softgpu/ptx/ast.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/live_values.hpp"
+#include "softgpu/machine/decode/ptxas/live_values.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/predicated.hpp"
+#include "softgpu/machine/decode/ptxas/predicated.hpp"
 
 #include <algorithm>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
 
 namespace softgpu::machine {
 

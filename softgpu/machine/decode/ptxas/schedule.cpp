@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/schedule.hpp"
+#include "softgpu/machine/decode/ptxas/schedule.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
-#include "softgpu/machine/decode/analysis/live_values.hpp"
-#include "softgpu/machine/decode/analysis/memory_order.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/live_values.hpp"
+#include "softgpu/machine/decode/ptxas/memory_order.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/unrolling.hpp"
+#include "softgpu/machine/decode/ptxas/unrolling.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/memory_order.hpp"
+#include "softgpu/machine/decode/ptxas/memory_order.hpp"
 
 #include <algorithm>
 

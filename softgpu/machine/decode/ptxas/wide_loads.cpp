@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/wide_loads.hpp"
+#include "softgpu/machine/decode/ptxas/wide_loads.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
 #include "softgpu/program/visit_registers.hpp"
 
 namespace softgpu::machine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "softgpu/machine/decode/analysis/merged.hpp"
+#include "softgpu/machine/decode/ptxas/merged.hpp"
 
 #include <algorithm>
 #include <cstdint>

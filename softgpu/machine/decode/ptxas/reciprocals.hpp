@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "softgpu/machine/decode/analysis/block_costs.hpp"
+#include "softgpu/machine/decode/ptxas/block_costs.hpp"
 #include "softgpu/program/program.hpp"
 #include "softgpu/ptx/ast.hpp"
 
