@@ -37,7 +37,7 @@ enum class meeting : std::uint8_t {
 struct line_access {
     std::uint64_t line = 0;  // the address over 128
     std::uint32_t warp = 0;  // of the block
-    std::uint32_t words = 0; // of a store, a mask of the line's 32: those that it fills
+    std::uint32_t words = 0; // a mask of the line's 32: those that a store fills, or that a load wants something of
     unsigned sectors = 0;    // a mask of the line's four
     // Of atomics: the most lanes that meet at one address of a sector, summed over its sectors. Of loads and stores: 0 for the
     // lines behind an access's first one.

@@ -14,14 +14,6 @@ constexpr std::size_t most_waiting = 4096;
 constexpr std::uint64_t copy_of_line = 1ull << 60; // in the partition that is not its home
 constexpr std::size_t looked_ahead = 8;            // accesses: the host's memory takes as long as so many look-ups
 
-// The sectors of a line that have one of these words.
-unsigned sectors_of(std::uint32_t words) {
-    words |= words >> 4;
-    words |= words >> 2;
-    words |= words >> 1;
-    return (words & 0x0101'0101) * 0x0102'0408 >> 24 & 15;
-}
-
 } // namespace
 
 void float_additions::add(std::uint64_t line, unsigned sectors, double passes) noexcept {
@@ -266,7 +258,7 @@ bool block_l1::joins(const machine::line_access& a) {
 void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, std::uint32_t mask, touch how) {
     const std::uint64_t whole = local_ | std::uint64_t{warp} << 22 | line;
     const unsigned sectors = sectors_of(mask);
-    const unsigned hits = cache_.read(whole, sectors);
+    const unsigned hits = cache_.read(whole, sectors, mask);
     if (const unsigned missed = how == touch::store ? sectors : sectors & ~hits; missed != 0) {
         pass_on({whole, 1, mask, by(warp, 0), static_cast<std::uint8_t>(missed), how});
     }
@@ -274,7 +266,7 @@ void block_l1::touched_local(std::uint32_t warp, std::uint64_t line, std::uint32
 
 unsigned block_l1::missed_by(const machine::line_access& a, asker self) {
     may_hit_ = true;
-    const unsigned hits = cache_.read(a.line, a.sectors);
+    const unsigned hits = cache_.read(a.line, a.sectors, a.words != 0 ? a.words : ~0u);
     unsigned missed = a.sectors & ~hits;
     bool waits = hits != 0 && asked_.has(a.line, self, behind_.latency());
     // Of what another block has loaded.
@@ -324,6 +316,8 @@ void block_l1::touched(const machine::line_access& a, double when) {
         }
     }
     if (a.how == touch::store) {
+        may_hit_ = true;
+        cache_.write(a.line, a.words);
         if (joins_stores_ && joins(a)) {
             return;
         }

@@ -97,7 +97,7 @@ struct load_latencies {
 struct l2_access {
     std::uint64_t line = 0;
     std::uint32_t passes = 0; // of an atomic; of stores that go together, how many
-    std::uint32_t words = 0;  // mask of the line's 32: those that a store fills
+    std::uint32_t words = 0;  // as of a line_access
     // The lowest bit of the warp is the multiprocessor's part of L2.
     asker by{};
     std::uint8_t sectors = 0; // mask

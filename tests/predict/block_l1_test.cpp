@@ -116,10 +116,22 @@ TEST(BlockL1, AStoreLeavesItsSectorAndAnAtomicDoesNot) {
         l2.begin();
         block_l1 l1(l2, load_cache(l1_bytes));
         l1.touched(access(0, 5, 0b0011));
-        l1.touched(access(0, 5, 0b0010, how));
+        machine::line_access second = access(0, 5, 0b0010, how);
+        second.words = 0x0000'0100;
+        l1.touched(second);
         l1.touched(access(0, 5, 0b0111)); // the third one has not been loaded
         EXPECT_EQ(l1.ended().l1_hits, how == touch::store ? 2u : 1u);
     }
+}
+
+// An H200's counters: so do a store with .cg or .cs, and other warps of the block find it.
+TEST(BlockL1, WhatAWarpHasStoredOthersFind) {
+    device_l2 l2(1 << 20, 32);
+    l2.begin();
+    block_l1 l1(l2, load_cache(l1_bytes));
+    l1.touched(access(0, 5, 0b1111, touch::store));
+    l1.touched(access(1, 5, 0b1111));
+    EXPECT_EQ(l1.ended().l1_hits, 4u);
 }
 
 // Two warps of a block, which the host runs one after the other; the second begins at another cycle.

@@ -22,6 +22,33 @@ TEST(LoadCache, SectorsAreFetchedOneByOne) {
     EXPECT_EQ(cache.read(7, 0b1111), 0b1001u);
 }
 
+// As an H200 does, by its counters: 64 lines a warp, words stored and then loaded.
+TEST(LoadCache, AStoreLeavesItsWords) {
+    load_cache cache(16 * 128);
+    cache.write(3, 0x0000'00ff); // all of the first sector
+    cache.write(3, 0x0000'0f00); // half of the second one
+    EXPECT_EQ(cache.read(3, 0b0011, 0x0000'0303), 0b0011u);
+    cache.write(4, 0x0101'0101); // a word of each sector
+    EXPECT_EQ(cache.read(4, 0b1111, 0x0202'0101), 0b0011u);
+    EXPECT_EQ(cache.read(4, 0b1111, 0x0202'0202), 0b1111u); // fetched since
+    cache.write(5, 0x0000'00ff);
+    cache.drop(5, 0b0001);
+    EXPECT_EQ(cache.read(5, 0b0001, 1), 0u);
+    cache.write(6, 1);
+    cache.clear();
+    EXPECT_EQ(cache.read(6, 0b0001, 1), 0u);
+}
+
+TEST(LoadCache, StoredLinesTakePlaces) {
+    load_cache cache(16 * 128);
+    EXPECT_EQ(cache.read(100, 1), 0u);
+    for (std::uint64_t line = 0; line < 16; ++line) {
+        cache.write(line, 1);
+    }
+    EXPECT_EQ(cache.read(0, 1, 1), 1u);
+    EXPECT_EQ(cache.read(100, 1), 0u);
+}
+
 TEST(LoadCache, OneWithoutBytesKeepsNothing) {
     load_cache cache(0);
     EXPECT_EQ(cache.read(1, 1), 0u);

@@ -15,7 +15,7 @@ namespace {
 using observe::instruction_class;
 
 struct code : kernel_text {
-    explicit code(const std::string& text) : kernel_text(text), merged(merged_into_later(f, flow)) {}
+    explicit code(const std::string& text) : kernel_text(text), merged(merged_operations(f, flow)) {}
 
     // Machine instructions of a block.
     [[nodiscard]] observe::instruction_mix mix(std::uint32_t block = 0) const {
@@ -41,7 +41,11 @@ TEST(Merged, LogicOfThreeWordsIsOneInstruction) {
     EXPECT_EQ(code("and.b32 %r4, %r1, %r2; not.b32 %r5, %r1; and.b32 %r6, %r5, %r3; xor.b32 %r7, %r4, %r6;"
                    "st.shared.u32 [s], %r7;")
                   .mix()[instruction_class::logic],
-              2u); // %r1 counts twice
+              1u);
+    EXPECT_EQ(code("and.b32 %r4, %r1, %r2; and.b32 %r5, %r1, %r3; xor.b32 %r6, %r4, %r5; and.b32 %r7, %r2, %r3;"
+                   "xor.b32 %r8, %r6, %r7; st.shared.u32 [s], %r8;")
+                  .mix()[instruction_class::logic],
+              1u);
     EXPECT_EQ(
         code("xor.b32 %r4, %r1, %r2; xor.b32 %r5, %r4, %r3; st.shared.u32 [s], %r5;").mix()[instruction_class::logic],
         1u);
@@ -69,6 +73,72 @@ TEST(Merged, SumsOfThreeAndOfAShiftedWord) {
     EXPECT_EQ(
         code("shl.b32 %r4, %r1, %r2; add.u32 %r5, %r4, %r3; st.shared.u32 [s], %r5;").mix()[instruction_class::shift],
         1u); // by a register
+}
+
+// Instructions beside a store, as ptxas 13.0 makes them for sm_90.
+unsigned instructions(const std::string& text) {
+    const observe::instruction_mix mix = code(text).mix();
+    unsigned all = 0;
+    for (const auto what :
+         {instruction_class::integer, instruction_class::logic, instruction_class::shift, instruction_class::upper,
+          instruction_class::fp32, instruction_class::special, instruction_class::convert}) {
+        all += static_cast<unsigned>(mix[what]);
+    }
+    return all;
+}
+
+TEST(Merged, LogicOf64Bits) {
+    EXPECT_EQ(instructions("not.b64 %rd4, %rd1; and.b64 %rd5, %rd4, %rd2; xor.b64 %rd6, %rd5, %rd3;"
+                           "st.shared.u64 [s], %rd6;"),
+              2u);
+}
+
+TEST(Merged, RotationsAreShiftsOfTwoWords) {
+    const std::string of_word = "shl.b32 %r4, %r1, 7; shr.u32 %r5, %r1, ";
+    EXPECT_EQ(instructions(of_word + "25; or.b32 %r6, %r4, %r5; st.shared.u32 [s], %r6;"), 1u);
+    EXPECT_EQ(instructions(of_word + "24; or.b32 %r6, %r4, %r5; st.shared.u32 [s], %r6;"), 3u);
+    EXPECT_EQ(instructions(of_word + "25; or.b32 %r6, %r4, %r5; xor.b32 %r7, %r6, %r2; xor.b32 %r8, %r7, %r3;"
+                                     "st.shared.u32 [s], %r8;"),
+              2u);
+    const std::string of_two = "shl.b64 %rd4, %rd1, 7; shr.b64 %rd5, %rd1, 57; ";
+    EXPECT_EQ(instructions(of_two + "add.u64 %rd6, %rd4, %rd5; st.shared.u64 [s], %rd6;"), 2u);
+    EXPECT_EQ(instructions(of_two + "or.b64 %rd6, %rd4, %rd5; st.shared.u64 [s], %rd6;"), 4u);
+}
+
+TEST(Merged, SumsAndExtremes) {
+    EXPECT_EQ(instructions("add.s32 %r4, %r1, %r2; min.s32 %r5, %r4, %r3; st.shared.u32 [s], %r5;"), 1u);
+    EXPECT_EQ(instructions("min.s32 %r4, %r1, %r2; max.s32 %r5, %r4, 0; st.shared.u32 [s], %r5;"), 1u);
+    EXPECT_EQ(instructions("min.s32 %r4, %r1, %r2; max.s32 %r5, %r4, 1; st.shared.u32 [s], %r5;"), 2u);
+    EXPECT_EQ(instructions("neg.s32 %r4, %r1; add.s32 %r5, %r4, %r2; st.shared.u32 [s], %r5;"), 1u);
+    EXPECT_EQ(instructions("add.s64 %rd4, %rd1, %rd2; add.s64 %rd5, %rd4, %rd3; st.shared.u64 [s], %rd5;"), 2u);
+    EXPECT_EQ(instructions("shl.b64 %rd4, %rd1, 2; add.s64 %rd5, %rd4, %rd3; st.shared.u64 [s], %rd5;"), 2u);
+    EXPECT_EQ(instructions("cvt.s64.s32 %rd4, %r1; add.s64 %rd5, %rd4, %rd3; st.shared.u64 [s], %rd5;"), 2u);
+    EXPECT_EQ(instructions("cvt.s64.s32 %rd4, %r1; shl.b64 %rd5, %rd4, 2; add.s64 %rd6, %rd5, %rd3;"
+                           "st.shared.u64 [s], %rd6;"),
+              3u);
+}
+
+TEST(Merged, ComparisonsOfLogicWithZero) {
+    const std::string chosen = " selp.b32 %r5, %r2, %r3, %p1; st.shared.u32 [s], %r5;";
+    EXPECT_EQ(instructions("and.b32 %r4, %r1, %r2; setp.eq.s32 %p1, %r4, 0;" + chosen), 2u);
+    EXPECT_EQ(instructions("and.b32 %r4, %r1, 1; setp.eq.s32 %p1, %r4, 1;" + chosen), 3u);
+    EXPECT_EQ(instructions("and.b32 %r4, %r1, %r2; setp.lt.s32 %p1, %r4, 0;" + chosen), 3u);
+}
+
+TEST(Merged, SignsOfFloatsAreOperands) {
+    EXPECT_EQ(instructions("neg.f32 %f4, %f1; mul.f32 %f5, %f4, %f2; add.f32 %f6, %f4, %f5; st.shared.f32 [s], %f6;"),
+              2u);
+    EXPECT_EQ(instructions("abs.f32 %f4, %f1; cvt.rzi.s32.f32 %r4, %f4; st.shared.u32 [s], %r4;"), 1u);
+    EXPECT_EQ(instructions("abs.f32 %f4, %f1; st.shared.f32 [s], %f4;"), 1u);
+    EXPECT_EQ(instructions("add.f32 %f4, %f1, %f2; cvt.sat.f32.f32 %f5, %f4; st.shared.f32 [s], %f5;"), 1u);
+    EXPECT_EQ(instructions("cvt.rmi.f32.f32 %f4, %f1; cvt.rzi.s32.f32 %r4, %f4; st.shared.u32 [s], %r4;"), 1u);
+}
+
+TEST(Merged, MasksOfLoadedBytes) {
+    const std::string stored = " st.shared.u32 [s], %r5;";
+    EXPECT_EQ(instructions("ld.shared.u8 %rs1, [s]; cvt.u32.u16 %r4, %rs1; and.b32 %r5, %r4, 255;" + stored), 0u);
+    EXPECT_EQ(instructions("ld.shared.u16 %rs1, [s]; cvt.u32.u16 %r4, %rs1; and.b32 %r5, %r4, 255;" + stored), 1u);
+    EXPECT_EQ(instructions("ld.shared.u8 %rs1, [s]; cvt.u32.u16 %r4, %rs1; cvt.s32.s8 %r5, %r4;" + stored), 1u);
 }
 
 TEST(Reciprocals, TheSecondDivisionByANumberHasItsReciprocal) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "softgpu/machine/decode/ptxas/merged.hpp"
 #include "softgpu/machine/decode/ptxas/predicated.hpp"
 #include "softgpu/machine/decode/ptxas/schedule.hpp"
 #include "softgpu/machine/decode/ptxas/unrolling.hpp"
@@ -81,7 +82,7 @@ TEST(Predicated, LoopsOfIfsAreUnrolled) {
                  "add.s64 %rd1, %rd1, 4;\nadd.s64 %rd2, %rd2, 4;\nadd.s32 %r3, %r3, 1;\n"
                  "setp.lt.s32 %p3, %r3, %r4;\n@%p3 bra LOOP;\n");
     ASSERT_EQ(straight_end(c.f, c.flow, 0), 3u);
-    ASSERT_EQ(unrolled_rounds(c.f, c.flow, 0, 3), 4u);
+    ASSERT_EQ(unrolled_rounds(c.f, c.flow, 0, 3, merged_operations(c.f, c.flow)), 4u);
     // Two loads, one after the other: of four rounds side by side.
     const schedule four = c.times(3, 4);
     EXPECT_LT(4 * (four.cycles[0] + four.cycles_of_bodies[0]), 1100);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "softgpu/machine/decode/ptxas/merged.hpp"
 #include "softgpu/machine/decode/ptxas/unrolling.hpp"
 #include "softgpu/program/program.hpp"
 #include "softgpu/ptx/ast.hpp"
@@ -34,7 +35,7 @@ unsigned rounds_of(unsigned global_loads, unsigned shared_loads, unsigned produc
     const program::control_flow flow = program::make_control_flow(f);
     for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
         if (flow.blocks[b].last - flow.blocks[b].first >= products + 3) {
-            return unrolled_rounds(f, flow, b, b + 1);
+            return unrolled_rounds(f, flow, b, b + 1, merged_operations(f, flow));
         }
     }
     return 0;

@@ -49,7 +49,7 @@ void trace_emitter::begin_block(std::uint32_t b) {
     if (!is_within) {
         straight_end_ = in_waiting_loop_ ? b + 1 : straight_end(f_, flow_, b);
         bodies_ = (straight_end_ - b) / 2;
-        rounds_ = unrolled_rounds(f_, flow_, b, straight_end_);
+        rounds_ = unrolled_rounds(f_, flow_, b, straight_end_, merged_);
     }
     if (loads_through_l1(block)) {
         code_.emit(points_.before_loads, block.first < block.last ? block.first : no_instruction);

@@ -30,7 +30,7 @@ public:
           code_(code),
           points_(points),
           carried_(carried_registers_of(f_)),
-          merged_(merged_into_later(f_, flow)),
+          merged_(merged_operations(f_, flow)),
           pressure_(f_, flow),
           predicates_(given_predicates(f_, flow)),
           shared_pointers_(shared_pointers(f_)),

@@ -182,12 +182,15 @@ machine_cost cost_of_move(const ptx::instruction& i) {
         const suffix from = i.type(1);
         const bool to_float = arithmetic_class(to) != instruction_class::integer;
         if (!to_float && arithmetic_class(from) == instruction_class::integer) {
-            return {instruction_class::integer, is_64(to) && from == suffix::s32 ? 1u : 0u};
+            // A load extends its result, and so do most operations, but not those of signed bytes.
+            return from == suffix::s8 && to != suffix::s8
+                       ? machine_cost{instruction_class::logic, 1}
+                       : machine_cost{instruction_class::integer, is_64(to) && from == suffix::s32 ? 1u : 0u};
         }
         const bool has_double = to == suffix::f64 || from == suffix::f64;
         const bool rounds = to == from && to == suffix::f32 && !i.has(suffix::sat);
-        const bool from_word =
-            from == suffix::s32 || from == suffix::u32 || arithmetic_class(from) != instruction_class::integer;
+        const bool from_word = from == suffix::s32 || from == suffix::u32 || from == suffix::u16 ||
+                               arithmetic_class(from) != instruction_class::integer;
         return {to_float && from_word && !has_double && !rounds ? instruction_class::convert
                                                                 : instruction_class::special,
                 1};

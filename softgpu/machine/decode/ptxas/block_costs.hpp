@@ -19,7 +19,7 @@ using register_set = std::unordered_set<std::uint32_t>;
 // What the costs of a block's instructions depend on outside of it.
 struct surroundings {
     register_set reciprocals;                               // of these divisors the code before has the reciprocal
-    const std::vector<bool>* merged = nullptr;              // merged_into_later()
+    const std::vector<bool>* merged = nullptr;              // merged_operations()
     const program::register_pressure* pressure = nullptr;   // nullptr: registers for all that is computed early
     const std::vector<std::uint32_t>* predicates = nullptr; // given_predicates()
     const std::vector<wide_load>* wide = nullptr;           // wide_loads()

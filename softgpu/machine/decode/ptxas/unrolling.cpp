@@ -105,7 +105,7 @@ std::uint64_t most_unrolled(unsigned global_loads, unsigned shared_loads, bool f
 } // namespace
 
 unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& flow, std::uint32_t block,
-                         std::uint32_t end) {
+                         std::uint32_t end, const std::vector<bool>& merged) {
     constexpr unsigned by = 4;
     constexpr std::uint64_t most_together = 345; // machine instructions of all rounds, where their number is known
     const code_range b{flow.blocks[block].first, flow.blocks[end - 1].last};
@@ -130,7 +130,7 @@ unsigned unrolled_rounds(const ptx::function& f, const program::control_flow& fl
         if (is_fixed(cost.what) || may_call(i) || begins_with_fence(i)) {
             return 1;
         }
-        slots += cost.slots;
+        slots += merged[n] ? 0 : cost.slots;
         fetches = fetches || cost.what == instruction_class::texture;
         global_loads += cost.what == instruction_class::global_load ? 1 : 0;
         shared_loads += cost.what == instruction_class::shared_load ? 1 : 0;

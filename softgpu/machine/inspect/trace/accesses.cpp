@@ -112,7 +112,9 @@ unsigned tell_run(const listener& to, std::uint64_t begin, std::uint64_t bytes, 
         const auto count = static_cast<unsigned>((next - 1) / sector_bytes - at / sector_bytes + 1);
         const unsigned passes = is_atomic(how) || at == begin ? count : 0;
         const std::uint64_t in_line = at % line_bytes;
-        const std::uint32_t words = how == touch::store ? words_between(in_line, in_line + next - at) : 0;
+        const std::uint32_t words = how == touch::store
+                                        ? words_between(in_line, in_line + next - at)
+                                        : words_between(in_line & ~3ull, (in_line + next - at + 3) & ~3ull);
         to.tell(at / line_bytes, sectors_between(at, next - 1), words, passes, how);
         at = next;
     }
@@ -126,8 +128,9 @@ struct touched_lines {
     unsigned count = 0;
     std::int32_t line[lanes]; // from the first one
     std::uint8_t sectors[lanes];
-    std::uint32_t words[lanes]; // all of whose bytes are touched
-    unsigned turns = 0;         // quarters of a turn that a load takes
+    std::uint32_t words[lanes];   // all of whose bytes are touched,
+    std::uint32_t touched[lanes]; // and a byte at least
+    unsigned turns = 0;           // quarters of a turn that a load takes
 };
 
 // Of lanes that load 8 or 16 bytes each, 128 bytes at a time: of each lane, which line it touches.
@@ -177,11 +180,10 @@ void find_lines(touched_lines& to) {
             parts[k - 1][b % word_bytes] |= 1u << b / word_bytes;
         }
     }
-    std::uint32_t touched[lanes];
     for (unsigned k = 0; k < to.count; ++k) {
-        touched[k] = to.words[k] | parts[k][0] | parts[k][1] | parts[k][2] | parts[k][3];
+        to.touched[k] = to.words[k] | parts[k][0] | parts[k][1] | parts[k][2] | parts[k][3];
     }
-    const unsigned turns = to.bytes > word_bytes ? turns_of_wide(to, line_of) : turns_of_banks(touched, to.count);
+    const unsigned turns = to.bytes > word_bytes ? turns_of_wide(to, line_of) : turns_of_banks(to.touched, to.count);
     to.turns = std::max(4 * turns, to.count); // a quarter for each line
     for (unsigned k = 0; to.bytes < word_bytes && k < to.count; ++k) {
         to.words[k] = parts[k][0] & parts[k][1] & parts[k][2] & parts[k][3];
@@ -233,7 +235,7 @@ const touched_lines& lines_of(const std::int32_t (&at)[lanes], std::uint32_t byt
     const touched_lines& lines = lines_of(from_origin, bytes);
     for (unsigned k = 0; k < lines.count; ++k) {
         to.tell(origin / line_bytes + static_cast<std::uint64_t>(std::int64_t{lines.line[k]}), lines.sectors[k],
-                lines.words[k], k == 0 ? 1 : 0, how);
+                how == touch::store ? lines.words[k] : lines.touched[k], k == 0 ? 1 : 0, how);
     }
     return lines.turns;
 }
