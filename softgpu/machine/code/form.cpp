@@ -55,6 +55,10 @@ unsigned operand_bytes(const form& f, unsigned index) {
     case opcode::bfi: return index >= 3 ? 4 : own;
     case opcode::mul:
     case opcode::mad: return f.has(suffix::wide) && (index == 0 || index == 3) ? 2 * own : own;
+    case opcode::add:
+    case opcode::sub:
+    case opcode::fma: // of mixed precision: all operands but the last have the second type
+        return f.type[1] != suffix::none && index > 0 && index + 1 < f.operands ? ptx::bytes_of(f.type[1]) : own;
     case opcode::cvt:
         if (f.has(suffix::pack)) {
             return 4;

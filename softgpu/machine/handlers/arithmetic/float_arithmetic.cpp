@@ -5,6 +5,7 @@
 
 #include "softgpu/machine/handlers/arithmetic/elementwise.hpp"
 #include "softgpu/machine/handlers/arithmetic/float_operations.hpp"
+#include "softgpu/machine/handlers/arithmetic/half_formats.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/type_dispatch.hpp"
 
@@ -15,20 +16,106 @@ namespace {
 using ptx::opcode;
 using ptx::suffix;
 
+// use(a, ...) with the lanes of the operands.
+template <class T, unsigned Operands, class Use>
+SOFTGPU_INLINE void with_operands(const instruction* i, const warp* w, Use&& use) {
+    if constexpr (Operands == 1) {
+        use(read<T>(w, i->a));
+    } else if constexpr (Operands == 2) {
+        use(read<T>(w, i->a), read<T>(w, i->b));
+    } else {
+        use(read<T>(w, i->a), read<T>(w, i->b), read<T>(w, i->c));
+    }
+}
+
 // Directed rounding. The mode stands in `more`, set by the decoder from the suffix.
 template <class T, class F, unsigned Operands>
 const instruction* directed(const instruction* i, std::byte* frame, warp* w) {
     T* const d = written<T>(frame, i->d);
-    rounded(static_cast<int>(i->more), [&] {
-        if constexpr (Operands == 1) {
-            map_lanes(w->mask, d, F{}, read<T>(w, i->a));
-        } else if constexpr (Operands == 2) {
-            map_lanes(w->mask, d, F{}, read<T>(w, i->a), read<T>(w, i->b));
-        } else {
-            map_lanes(w->mask, d, F{}, read<T>(w, i->a), read<T>(w, i->b), read<T>(w, i->c));
-        }
-    });
+    rounded(static_cast<int>(i->more),
+            [&] { with_operands<T, Operands>(i, w, [&](const auto*... s) { map_lanes(w->mask, d, F{}, s...); }); });
     return go_on(i + 1, frame, w);
+}
+
+// d = F(s...) for both floats of each active lane.
+template <class F, class... S>
+SOFTGPU_INLINE void map_pairs(lane_mask mask, float* d, F&& f, const S*... s) {
+    if (mask == all_lanes) [[likely]] {
+        SOFTGPU_LANES
+        for (unsigned k = 0; k < 2 * lanes; ++k) {
+            d[k] = f(s[k]...);
+        }
+    } else {
+        each_lane(mask, [&](unsigned l) {
+            for (const unsigned k : {2 * l, 2 * l + 1}) {
+                d[k] = f(s[k]...);
+            }
+        });
+    }
+}
+
+// .f32x2: a register of 64 bits holds two floats, and the registers of a warp 64 in a row.
+template <class F, unsigned Operands, bool Directed>
+const instruction* pairs(const instruction* i, std::byte* frame, warp* w) {
+    float* const d = written<float>(frame, i->d);
+    const auto compute = [&] {
+        with_operands<float, Operands>(i, w, [&](const auto*... s) { map_pairs(w->mask, d, F{}, s...); });
+    };
+    if constexpr (Directed) {
+        rounded(static_cast<int>(i->more), compute);
+    } else {
+        compute();
+    }
+    return go_on(i + 1, frame, w);
+}
+
+template <class F, unsigned Operands>
+handler pairs_of(const form& f) {
+    if (f.has(suffix::sat)) {
+        return nullptr;
+    }
+    const bool to_mode = directed_mode(f) >= 0;
+    if (f.has(suffix::ftz)) {
+        return to_mode ? pairs<with<F, true, false>, Operands, true> : pairs<with<F, true, false>, Operands, false>;
+    }
+    return to_mode ? pairs<with<F, false, false>, Operands, true> : pairs<with<F, false, false>, Operands, false>;
+}
+
+// The values of the halves of all lanes; exact.
+template <class Half>
+SOFTGPU_INLINE void widen_halves(float* out, const std::uint16_t* in) {
+    SOFTGPU_LANES
+    for (unsigned l = 0; l < lanes; ++l) {
+        out[l] = static_cast<float>(widened<Half>(in[l]));
+    }
+}
+
+// Mixed precision: all operands but the last are halves. They are widened before the rounding mode changes.
+template <class Half, class F, unsigned Operands>
+const instruction* mixed(const instruction* i, std::byte* frame, warp* w) {
+    float* const d = written<float>(frame, i->d);
+    alignas(64) float a[lanes];
+    widen_halves<Half>(a, read<std::uint16_t>(w, i->a));
+    if constexpr (Operands == 2) {
+        rounded(static_cast<int>(i->more), [&] { map_lanes(w->mask, d, F{}, a, read<float>(w, i->b)); });
+    } else {
+        alignas(64) float b[lanes];
+        widen_halves<Half>(b, read<std::uint16_t>(w, i->b));
+        rounded(static_cast<int>(i->more), [&] { map_lanes(w->mask, d, F{}, a, b, read<float>(w, i->c)); });
+    }
+    return go_on(i + 1, frame, w);
+}
+
+template <class F, unsigned Operands>
+handler mixed_of(const form& f) {
+    if (f.type[0] != suffix::f32 || f.has(suffix::ftz)) {
+        return nullptr;
+    }
+    const auto of = [&]<class Half>(Half) -> handler {
+        return f.has(suffix::sat) ? mixed<Half, with<F, false, true>, Operands>
+                                  : mixed<Half, with<F, false, false>, Operands>;
+    };
+    return f.type[1] == suffix::f16 ? of(f16_format{}) : f.type[1] == suffix::bf16 ? of(bf16_format{}) : nullptr;
 }
 
 template <class T, class F, unsigned Operands>
@@ -135,7 +222,21 @@ handler reciprocals(const form& f) {
 
 handler choose_float_arithmetic(const form& f) {
     if (f.type[1] != suffix::none) {
-        return nullptr; // operands of mixed precision
+        switch (f.op) {
+        case opcode::add: return mixed_of<add_float, 2>(f);
+        case opcode::sub: return mixed_of<sub_float, 2>(f);
+        case opcode::fma: return mixed_of<fma_float, 3>(f);
+        default: return nullptr;
+        }
+    }
+    if (f.type[0] == suffix::f32x2) {
+        switch (f.op) {
+        case opcode::add: return pairs_of<add_float, 2>(f);
+        case opcode::sub: return pairs_of<sub_float, 2>(f);
+        case opcode::mul: return pairs_of<mul_float, 2>(f);
+        case opcode::fma: return pairs_of<fma_float, 3>(f);
+        default: return nullptr;
+        }
     }
     switch (f.op) {
     case opcode::add: return floats<add_float, 2>(f);

@@ -278,7 +278,7 @@ handler choose_arithmetic(const form& f) {
     if (is_half(f.type[0])) {
         return choose_half_arithmetic(f);
     }
-    if (is_float(f.type[0])) {
+    if (is_float(f.type[0]) || f.type[0] == suffix::f32x2) {
         return choose_float_arithmetic(f);
     }
     switch (f.op) {

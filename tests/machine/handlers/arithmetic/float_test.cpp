@@ -6,7 +6,7 @@
 
 #include <cfenv>
 
-#include "tests/machine/values.hpp"
+#include "tests/machine/half_values.hpp"
 
 namespace softgpu::test {
 namespace {
@@ -48,8 +48,6 @@ T computed(const std::string& op, int mode, T a, T b, T c) {
     std::fesetround(FE_TONEAREST);
     return r;
 }
-
-__extension__ using quad = __float128;
 
 // The result in more precision than any rounding of it can tell apart where it is near the least normal number.
 quad precise(const std::string& op, quad a, quad b, quad c) {
@@ -94,40 +92,85 @@ std::vector<row> operands_of(unsigned count, const std::vector<std::uint64_t>& e
                         : cross({thinned(edges, 3), thinned(edges, 3), thinned(edges, 2)});
 }
 
-void check_single(const std::string& op, unsigned operands, const rounding& how, bool flush, bool saturate) {
-    operation what{
-        op + "." + how.name + (flush ? ".ftz" : "") + (saturate ? ".sat" : "") + ".f32 %d, %a", {"f32"}, {"f32"}};
-    for (unsigned k = 1; k < operands; ++k) {
-        what.text += k == 1 ? ", %b" : ", %c";
-        what.in.emplace_back("f32");
+std::string arguments(unsigned operands) { return operands == 1 ? "%a" : operands == 2 ? "%a, %b" : "%a, %b, %c"; }
+
+std::uint64_t expected_single(const std::string& op, const rounding& how, bool flush, bool saturate, const row& r) {
+    float v[3] = {};
+    for (std::size_t k = 0; k < r.size(); ++k) {
+        v[k] = flush ? flushed(as_float(r[k])) : as_float(r[k]);
     }
-    what.text += ";";
-    check(what, operands_of(operands, float_edges()), [&](const row& r) {
-        float v[3] = {};
-        for (unsigned k = 0; k < operands; ++k) {
-            v[k] = flush ? flushed(as_float(r[k])) : as_float(r[k]);
+    float d = computed(op, how.mode, v[0], v[1], v[2]);
+    if (flush && std::abs(d) == 0x1p-126F && is_tiny(precise(op, quad{v[0]}, quad{v[1]}, quad{v[2]}), how.mode)) {
+        d = std::copysign(0.0F, d);
+    }
+    d = flush ? flushed(d) : d;
+    if (saturate) {
+        d = saturated(d);
+    }
+    return std::isnan(d) ? canonical : bits_of(d);
+}
+
+void check_single(const std::string& op, unsigned operands, const rounding& how, bool flush, bool saturate) {
+    check({op + "." + how.name + (flush ? ".ftz" : "") + (saturate ? ".sat" : "") + ".f32 %d, " + arguments(operands) +
+               ";",
+           std::vector<std::string>(operands, "f32"),
+           {"f32"}},
+          operands_of(operands, float_edges()),
+          [&](const row& r) { return row{expected_single(op, how, flush, saturate, r)}; });
+}
+
+// Two floats in each operand: the upper one of the row, the lower one of the row that stands as far from the end.
+void check_pairs(const std::string& op, unsigned operands, const rounding& how, bool flush) {
+    const std::vector<row> rows = operands_of(operands, float_edges());
+    std::vector<row> pairs;
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+        row r;
+        for (std::size_t k = 0; k < operands; ++k) {
+            r.push_back(rows[n][k] << 32 | rows[rows.size() - 1 - n][k]);
         }
-        float d = computed(op, how.mode, v[0], v[1], v[2]);
-        if (flush && std::abs(d) == 0x1p-126F && is_tiny(precise(op, quad{v[0]}, quad{v[1]}, quad{v[2]}), how.mode)) {
-            d = std::copysign(0.0F, d);
-        }
-        d = flush ? flushed(d) : d;
-        if (saturate) {
-            d = saturated(d);
-        }
-        return row{std::isnan(d) ? canonical : bits_of(d)};
-    });
+        pairs.push_back(r);
+    }
+    const std::vector<std::string> types(operands, "b64");
+    check({op + "." + how.name + (flush ? ".ftz" : "") + ".f32x2 %d, " + arguments(operands) + ";", types, {"b64"}},
+          pairs, [&](const row& r) {
+              row upper;
+              row lower;
+              for (const std::uint64_t v : r) {
+                  upper.push_back(v >> 32);
+                  lower.push_back(v & 0xFFFFFFFF);
+              }
+              return row{expected_single(op, how, flush, false, upper) << 32 |
+                         expected_single(op, how, flush, false, lower)};
+          });
+}
+
+// Halves and, as the last operand, floats.
+void check_mixed(const std::string& op, unsigned operands, const rounding& how, bool saturate) {
+    for (const small_format& f : {f16, bf16}) {
+        const std::vector<std::uint64_t> some = thinned(half_edges(f), 2);
+        const std::vector<row> rows = operands == 2 ? cross({half_edges(f), float_edges()})
+                                                    : cross({some, thinned(half_edges(f), 3), float_edges()});
+        std::vector<std::string> types(operands, "b16");
+        types.back() = "f32";
+        check({op + "." + how.name + (saturate ? ".sat" : "") + ".f32." + f.name + " %d, " + arguments(operands) + ";",
+               types,
+               {"f32"}},
+              rows, [&](const row& r) {
+                  row wide = r;
+                  for (std::size_t k = 0; k + 1 < operands; ++k) {
+                      wide[k] = bits_of(static_cast<float>(f.value(r[k])));
+                  }
+                  return row{expected_single(op, how, false, saturate, wide)};
+              });
+    }
 }
 
 void check_double(const std::string& op, unsigned operands, const rounding& how) {
-    operation what{op + "." + how.name + ".f64 %d, %a", {"f64"}, {"f64"}};
-    for (unsigned k = 1; k < operands; ++k) {
-        what.text += k == 1 ? ", %b" : ", %c";
-        what.in.emplace_back("f64");
-    }
-    what.text += ";";
     check(
-        what, operands_of(operands, double_edges()),
+        {op + "." + how.name + ".f64 %d, " + arguments(operands) + ";",
+         std::vector<std::string>(operands, "f64"),
+         {"f64"}},
+        operands_of(operands, double_edges()),
         [&](const row& r) {
             double v[3] = {};
             for (unsigned k = 0; k < operands; ++k) {
@@ -153,6 +196,25 @@ TEST_P(FloatRounding, Single) {
         check_single("div", 2, how, flush, false);
         check_single("sqrt", 1, how, flush, false);
         check_single("rcp", 1, how, flush, false);
+    }
+}
+
+TEST_P(FloatRounding, Pairs) {
+    const rounding& how = roundings[GetParam()];
+    for (const bool flush : {false, true}) {
+        for (const std::string op : {"add", "sub", "mul"}) {
+            check_pairs(op, 2, how, flush);
+        }
+        check_pairs("fma", 3, how, flush);
+    }
+}
+
+TEST_P(FloatRounding, Mixed) {
+    const rounding& how = roundings[GetParam()];
+    for (const bool saturate : {false, true}) {
+        check_mixed("add", 2, how, saturate);
+        check_mixed("sub", 2, how, saturate);
+        check_mixed("fma", 3, how, saturate);
     }
 }
 
