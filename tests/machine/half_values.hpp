@@ -89,6 +89,10 @@ inline const small_format f16{"f16", 10, -14, 16, 0x7C00, 0x7FFF};
 inline const small_format bf16{"bf16", 7, -126, 16, 0x7F80, 0x7FFF};
 inline const small_format e4m3{"e4m3", 3, -6, 8, 0x7F, 0x7F};
 inline const small_format e5m2{"e5m2", 2, -14, 8, 0x7C, 0x7F};
+// Numbers only: their NaN is no pattern of theirs.
+inline const small_format e3m2{"e3m2", 2, -2, 6, 0x20, 0x20};
+inline const small_format e2m3{"e2m3", 3, 0, 6, 0x20, 0x20};
+inline const small_format e2m1{"e2m1", 1, 0, 4, 0x8, 0x8};
 inline const small_format tf32{"tf32", 10, -126, 19, 0x3FC00, 0x3FFFF};
 
 // All patterns of 16 bits.

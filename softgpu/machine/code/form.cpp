@@ -185,7 +185,7 @@ operand_range operands_wanted(const form& f) {
         if (f.has(suffix::pack)) {
             return exactly(f.type[0] == suffix::u16 || f.type[0] == suffix::s16 ? 3 : 4);
         }
-        return {2, 3};
+        return f.has(suffix::rs) ? operand_range{3, 4} : operand_range{2, 3};
     case opcode::min:
     case opcode::max: return {3, 4};
     case opcode::set:

@@ -16,6 +16,7 @@ handler choose_float_arithmetic(const form& f);
 handler choose_half_arithmetic(const form& f);
 handler choose_half_compare(const form& f);
 handler choose_half_convert(const form& f);
+handler choose_packed_convert(const form& f);
 handler choose_memory(const form& f);
 handler choose_atomic(const form& f);
 handler choose_async(const form& f);

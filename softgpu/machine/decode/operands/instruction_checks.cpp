@@ -155,7 +155,11 @@ void check_registers(const ptx::function& f, const ptx::instruction& i, const fo
         check(to, destination_bytes(fm));
     }
     for (std::size_t k = 1; k < i.operands.size(); ++k) {
-        check(i.operands[k], operand_bytes(fm, static_cast<unsigned>(k)));
+        const unsigned bytes = operand_bytes(fm, static_cast<unsigned>(k));
+        check(i.operands[k], bytes);
+        for (const operand& element : i.operands[k].elements) {
+            check(element, bytes);
+        }
     }
 }
 

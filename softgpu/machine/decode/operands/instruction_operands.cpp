@@ -41,6 +41,12 @@ std::uint32_t half_comparison(const form& fm) {
     return (fm.has(suffix::ftz) ? 8u : 0u) | which << 4;
 }
 
+void expect_vector(const operand& o, unsigned elements) {
+    if (o.kind != operand_kind::vector || o.elements.size() != elements) {
+        throw ptx::error(o.where, "a vector of " + std::to_string(elements) + " belongs here");
+    }
+}
+
 } // namespace
 
 void operand_layout::operands_of(const ptx::instruction& i, const form& fm, instruction& d) {
@@ -162,6 +168,16 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
         code_.place_lists.push_back({source(i.operands.at(4), 4)});
         d.places = code_.place_lists.back().data();
         return;
+    case opcode::cvt:
+        if (fm.has(suffix::rs) && fm.operands == 3) { // d, {a, b, e, f}, random bits
+            expect_vector(i.operands[1], 4);
+            destinations(i, d);
+            d.places = list_of(i.operands[1], 4, false);
+            d.b = source(i.operands[2], 4);
+            details(i, fm, d);
+            return;
+        }
+        break;
     case opcode::mov:
         if (fm.parts != 0) {
             const operand& parts = i.operands[fm.unpacks ? 0 : 1];
@@ -328,9 +344,7 @@ void operand_layout::atomic_vector(const ptx::instruction& i, const form& fm, in
     const unsigned bytes = ptx::bytes_of(fm.type[0]);
     auto& list = code_.place_lists.emplace_back();
     const auto add = [&](const operand& o, bool written) {
-        if (o.kind != operand_kind::vector || o.elements.size() != fm.vector) {
-            throw ptx::error(o.where, "a vector of " + std::to_string(fm.vector) + " belongs here");
-        }
+        expect_vector(o, fm.vector);
         for (const operand& e : o.elements) {
             list.push_back(e.kind == operand_kind::sink ? nowhere
                            : written                    ? exact_destination(e, bytes)

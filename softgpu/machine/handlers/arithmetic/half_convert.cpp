@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// cvt where a number of 16 bits or less takes part, and cvt to tf32. Every source is first a double: exact, or odd in
+// cvt of single numbers where one has 16 bits or less, and cvt to tf32. Every source is first a double: exact, or odd in
 // its last place where an integer of 64 bits has more places, which no rounding to a half can tell from the exact value.
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
 
-#include "softgpu/machine/handlers/arithmetic/conversions.hpp"
-#include "softgpu/machine/handlers/arithmetic/half_formats.hpp"
+#include "softgpu/machine/handlers/arithmetic/small_rounding.hpp"
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/type_dispatch.hpp"
 
@@ -21,37 +20,6 @@ template <class T>
 constexpr bool is_format = requires {
     T::fraction;
 };
-
-// Rounded as `how` says, with .sat, .relu and .satfinite.
-template <class F>
-std::uint32_t rounded_to(double x, std::uint32_t how) {
-    if (F::fraction == 10 && F::least == -14 && (how & flushing) != 0 && magnitude_of(x) < 0x1p-14) {
-        x = std::copysign(0.0, x);
-    }
-    std::uint32_t r = narrowed<F>(x);
-    const auto mode = static_cast<round_to>(how & round_bits);
-    if (mode != round_to::nearest && x == x) {
-        const double near = widened<F>(r);
-        const bool negative = (r & F::sign) != 0;
-        const bool too_high = near > x && (mode == round_to::down || (mode == round_to::zero && !negative));
-        const bool too_low = near < x && (mode == round_to::up || (mode == round_to::zero && negative));
-        if (too_high || too_low) {
-            r = too_high == negative ? r + 1 : r - 1; // away from zero, or towards it
-        }
-    }
-    const bool nan = (r & (F::sign - 1)) > F::infinity || (!F::infinite && x != x);
-    if ((how & saturating) != 0) {
-        constexpr std::uint32_t one = static_cast<std::uint32_t>(1 - F::least) << F::fraction;
-        return nan || (r & F::sign) != 0 ? 0 : r > one ? one : r;
-    }
-    if (nan) {
-        return F::nan;
-    }
-    if ((how & keeping_finite) != 0 && (r & (F::sign - 1)) >= F::infinity) {
-        r -= 1;
-    }
-    return (how & not_negative) != 0 && (r & F::sign) != 0 ? 0 : r;
-}
 
 // A number as a double.
 template <class T>
@@ -130,42 +98,6 @@ const instruction* to_half(const instruction* i, std::byte* frame, warp* w) {
     return i + 1;
 }
 
-// d = {a, b} rounded to F, a in the upper part.
-template <class F>
-const instruction* pair_of_floats(const instruction* i, std::byte* frame, warp* w) {
-    constexpr unsigned shift = 8 * sizeof(typename F::bits);
-    using Lane = std::conditional_t<shift == 16, std::uint32_t, std::uint16_t>;
-    const std::uint32_t how = i->more;
-    alignas(64) Lane out[lanes] = {};
-    const float* const a = read<float>(w, i->a);
-    const float* const b = read<float>(w, i->b);
-    each_lane(w->mask, [&](unsigned l) {
-        out[l] = static_cast<Lane>(rounded_to<F>(static_cast<double>(a[l]), how) << shift |
-                                   rounded_to<F>(static_cast<double>(b[l]), how));
-    });
-    widen_out(out, frame, w->mask, i->d, i->width[0]);
-    return i + 1;
-}
-
-// Both halves of `a`, from S to D.
-template <class D, class S>
-const instruction* pair_of_halves(const instruction* i, std::byte* frame, warp* w) {
-    constexpr unsigned to = 8 * sizeof(typename D::bits);
-    constexpr unsigned from = 8 * sizeof(typename S::bits);
-    using Lane = std::conditional_t<to == 16, std::uint32_t, std::uint16_t>;
-    const std::uint32_t how = i->more;
-    alignas(64) std::uint32_t in[lanes];
-    alignas(64) Lane out[lanes] = {};
-    widen_in(in, w, i->a, i->width[1]);
-    each_lane(w->mask, [&](unsigned l) {
-        const std::uint32_t low = in[l] & ((1u << from) - 1);
-        const std::uint32_t high = in[l] >> from & ((1u << from) - 1);
-        out[l] = static_cast<Lane>(rounded_to<D>(widened<S>(high), how) << to | rounded_to<D>(widened<S>(low), how));
-    });
-    widen_out(out, frame, w->mask, i->d, i->width[0]);
-    return i + 1;
-}
-
 const instruction* to_tf32(const instruction* i, std::byte* frame, warp* w) {
     const std::uint32_t how = i->more;
     const auto* const a = read<float>(w, i->a);
@@ -192,42 +124,17 @@ handler choose_scalar_half(suffix t, Choice&& choice) {
     return t == suffix::f16 ? choice(f16_format{}) : t == suffix::bf16 ? choice(bf16_format{}) : nullptr;
 }
 
-handler choose_pair(const form& f) {
-    const bool two = f.operands == 3;
-    if (two && f.type[1] == suffix::f32) {
-        switch (f.type[0]) {
-        case suffix::f16x2: return pair_of_floats<f16_format>;
-        case suffix::bf16x2: return pair_of_floats<bf16_format>;
-        case suffix::e4m3x2: return pair_of_floats<e4m3_format>;
-        case suffix::e5m2x2: return pair_of_floats<e5m2_format>;
-        default: return nullptr;
-        }
-    }
-    if (two) {
-        return nullptr;
-    }
-    switch (f.type[1]) {
-    case suffix::f16x2:
-        return f.type[0] == suffix::e4m3x2   ? pair_of_halves<e4m3_format, f16_format>
-               : f.type[0] == suffix::e5m2x2 ? pair_of_halves<e5m2_format, f16_format>
-                                             : nullptr;
-    case suffix::e4m3x2: return f.type[0] == suffix::f16x2 ? pair_of_halves<f16_format, e4m3_format> : nullptr;
-    case suffix::e5m2x2: return f.type[0] == suffix::f16x2 ? pair_of_halves<f16_format, e5m2_format> : nullptr;
-    default: return nullptr;
-    }
-}
-
 } // namespace
 
 handler choose_half_convert(const form& f) {
-    if (f.op != opcode::cvt || f.has(suffix::rs)) {
+    if (f.op != opcode::cvt) {
         return nullptr;
     }
     if (f.type[0] == suffix::tf32) {
         return f.type[1] == suffix::f32 && f.operands == 2 ? to_tf32 : nullptr;
     }
-    if (const handler pair = choose_pair(f); pair != nullptr || f.operands > 2) {
-        return pair;
+    if (const handler packed = choose_packed_convert(f); packed != nullptr || f.operands > 2) {
+        return packed;
     }
     const handler from = choose_scalar_half(f.type[1], [&]<class S>(S) -> handler {
         const handler plain = choose_number(f.type[0], []<class D>(D) -> handler { return from_half<D, S>; });

@@ -12,19 +12,34 @@
 namespace softgpu::machine::SOFTGPU_TARGET {
 
 // Bits of the fraction, the exponent of the least normal number, the pattern of infinity (in formats without one: of the
-// next after the largest number) and the NaN that instructions give.
+// next after the largest number) and the NaN that instructions give. `slot`: bits of a number where several are packed.
 template <int Fraction, int Least, std::uint32_t Infinity, std::uint32_t Nan, class Bits, bool Infinite = true>
 struct small_format {
     static constexpr int fraction = Fraction;
     static constexpr int least = Least;
     static constexpr std::uint32_t infinity = Infinity, nan = Nan, sign = Nan + 1;
-    static constexpr bool infinite = Infinite;
+    static constexpr bool infinite = Infinite, has_nan = true;
+    static constexpr unsigned slot = 8 * sizeof(Bits);
     using bits = Bits;
+};
+// A format of numbers only, which fill all patterns: the pattern of infinity is the sign. NaN becomes the largest number.
+// `Slot`: bits that a number takes where several are packed.
+template <int Fraction, int Least, std::uint32_t Sign, unsigned Slot>
+struct finite_format {
+    static constexpr int fraction = Fraction;
+    static constexpr int least = Least;
+    static constexpr std::uint32_t infinity = Sign, nan = Sign - 1, sign = Sign;
+    static constexpr bool infinite = false, has_nan = false;
+    static constexpr unsigned slot = Slot;
+    using bits = std::uint8_t;
 };
 using f16_format = small_format<10, -14, 0x7C00, 0x7FFF, std::uint16_t>;
 using bf16_format = small_format<7, -126, 0x7F80, 0x7FFF, std::uint16_t>;
 using e4m3_format = small_format<3, -6, 0x7F, 0x7F, std::uint8_t, false>;
 using e5m2_format = small_format<2, -14, 0x7C, 0x7F, std::uint8_t>;
+using e3m2_format = finite_format<2, -2, 0x20, 8>;
+using e2m3_format = finite_format<3, 0, 0x20, 8>;
+using e2m1_format = finite_format<1, 0, 0x8, 4>;
 // Stands in the upper 19 bits of 32: `fraction` bits of 13 more follow as zeros.
 using tf32_format = small_format<10, -126, 0x3FC00, 0x3FFFF, std::uint32_t>;
 
@@ -47,7 +62,7 @@ SOFTGPU_INLINE double widened(std::uint32_t x) {
         std::bit_cast<double>(static_cast<std::uint64_t>(1023 + Format::least - Format::fraction) << 52);
     const double subnormal = (std::bit_cast<double>(0x4330000000000000ull | m) - 0x1p52) * unit;
     const double endless = std::bit_cast<double>(0x7FF0000000000000ull | static_cast<std::uint64_t>(m) << shift);
-    const bool not_finite = Format::infinite ? m >= Format::infinity : m == Format::nan;
+    const bool not_finite = Format::infinite ? m >= Format::infinity : Format::has_nan && m == Format::nan;
     const double r = not_finite ? endless : m < (1u << Format::fraction) ? subnormal : normal;
     return std::bit_cast<double>(std::bit_cast<std::uint64_t>(r) |
                                  static_cast<std::uint64_t>((x & Format::sign) != 0 ? 1 : 0) << 63);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cvt from and to f16, bf16, their pairs, e4m3, e5m2 and tf32.
+// cvt of single numbers from and to f16, bf16 and tf32.
 #include <gtest/gtest.h>
 
 #include "tests/machine/half_values.hpp"
@@ -11,14 +11,6 @@ const std::vector<small_format> halves{f16, bf16};
 
 unsigned rounded(const small_format& f, double x, direction to = direction::nearest) {
     return f.rounded(x, to, 0, std::signbit(x));
-}
-// .satfinite, as every conversion to 8 bits has it: what is larger than the largest number is that number.
-unsigned finite_byte(const small_format& f, double x) {
-    if (std::isnan(x)) {
-        return f.nan;
-    }
-    const double most = f.value(f.infinity - 1);
-    return rounded(f, std::abs(x) > most ? std::copysign(most, x) : x);
 }
 unsigned clipped(const small_format& f, unsigned p) { return !f.is_nan(p) && (p & f.sign()) != 0 ? 0 : p; }
 
@@ -64,30 +56,6 @@ TEST(HalfConvert, FloatToHalf) {
         const direction way = to;
         check({"cvt." + name + ".f16.f64 %d, %a;", {"f64"}, {"b16"}}, rows_of(double_edges()),
               [way](const row& r) { return row{rounded(f16, as_double(r[0]), way)}; });
-    }
-}
-
-TEST(HalfConvert, PairsOfFloats) {
-    for (const small_format& f : halves) {
-        std::vector<row> rows;
-        const std::vector<std::uint64_t> values = floats_beside(f);
-        for (std::size_t n = 0; n < values.size(); ++n) {
-            rows.push_back({values[n], values[values.size() - 1 - n]});
-        }
-        const auto both = [&](const row& r, direction to, bool clip) {
-            const auto one = [&](std::uint64_t x) {
-                const unsigned p = rounded(f, static_cast<double>(as_float(x)), to);
-                return clip ? clipped(f, p) : p;
-            };
-            return row{std::uint64_t{one(r[0])} << 16 | one(r[1])};
-        };
-        const std::string to = "." + f.name + "x2.f32 %d, %a, %b;";
-        check({"cvt.rn" + to, {"f32", "f32"}, {"b32"}}, rows,
-              [&](const row& r) { return both(r, direction::nearest, false); });
-        check({"cvt.rz" + to, {"f32", "f32"}, {"b32"}}, rows,
-              [&](const row& r) { return both(r, direction::zero, false); });
-        check({"cvt.rn.relu" + to, {"f32", "f32"}, {"b32"}}, rows,
-              [&](const row& r) { return both(r, direction::nearest, true); });
     }
 }
 
@@ -150,32 +118,6 @@ TEST(HalfConvert, BetweenHalves) {
           [](const row& r) { return row{rounded(bf16, f16.value(r[0]))}; });
     check({"cvt.rn.f16.bf16 %d, %a;", {"b16"}, {"b16"}}, all_halves(),
           [](const row& r) { return row{rounded(f16, bf16.value(r[0]))}; });
-}
-
-TEST(HalfConvert, EightBits) {
-    for (const small_format& f : {e4m3, e5m2}) {
-        check({"cvt.rn.f16x2." + f.name + "x2 %d, %a;", {"b16"}, {"b32"}}, all_halves(), [&](const row& r) {
-            return row{std::uint64_t{rounded(f16, f.value(r[0] >> 8))} << 16 | rounded(f16, f.value(r[0] & 0xFF))};
-        });
-        std::vector<row> rows;
-        const std::vector<std::uint64_t> values = floats_beside(f);
-        for (std::size_t n = 0; n < values.size(); ++n) {
-            rows.push_back({values[n], values[values.size() - 1 - n]});
-        }
-        const auto byte = [&](std::uint64_t x) { return finite_byte(f, static_cast<double>(as_float(x))); };
-        check({"cvt.rn.satfinite." + f.name + "x2.f32 %d, %a, %b;", {"f32", "f32"}, {"b16"}}, rows,
-              [&](const row& r) { return row{std::uint64_t{byte(r[0])} << 8 | byte(r[1])}; });
-        check({"cvt.rn.satfinite.relu." + f.name + "x2.f32 %d, %a, %b;", {"f32", "f32"}, {"b16"}}, rows,
-              [&](const row& r) { return row{std::uint64_t{clipped(f, byte(r[0]))} << 8 | clipped(f, byte(r[1]))}; });
-        std::vector<row> halves_twice;
-        for (std::uint64_t p = 0; p < 0x10000; ++p) {
-            halves_twice.push_back({p << 16 | (0xFFFF - p)});
-        }
-        check({"cvt.rn.satfinite." + f.name + "x2.f16x2 %d, %a;", {"b32"}, {"b16"}}, halves_twice, [&](const row& r) {
-            return row{std::uint64_t{finite_byte(f, f16.value(r[0] >> 16))} << 8 |
-                       finite_byte(f, f16.value(r[0] & 0xFFFF))};
-        });
-    }
 }
 
 TEST(HalfConvert, Tf32) {
