@@ -12,6 +12,14 @@
 
 namespace softgpu::program {
 
+// Room of a function's last parameter without a size, `.param .b8 a[]`.
+inline constexpr std::uint32_t unsized_parameter_bytes = 256;
+
+// Rewrites a parsed body, before everything below: a vector register becomes one register for each element, a mov of a vector
+// one for each element, a result in a register one in .param that is stored before each ret, and a last parameter
+// without a size gets one. Nothing changes where there is none of these. Throws ptx::error.
+void make_plain(ptx::function& f);
+
 inline constexpr std::uint32_t no_block = 0xFFFFFFFFu;
 inline constexpr std::uint32_t no_loop = 0xFFFFFFFFu;
 

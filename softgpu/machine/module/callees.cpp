@@ -144,6 +144,7 @@ callee& callee_of(kernel& k, const function_entry& f) {
     if (!f.source->body_parsed) {
         ptx::parse_body(*f.home->parsed, *f.source);
     }
+    program::make_plain(*f.source);
     std::uint64_t local = 0;
     const auto take = [&](const ptx::variable& v) {
         local = round_up(local, std::max(1u, v.aligned_to()));

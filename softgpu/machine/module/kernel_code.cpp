@@ -43,6 +43,7 @@ void prepare(module::implementation& home, kernel& k) {
     if (!f.body_parsed) {
         ptx::parse_body(*home.parsed, f);
     }
+    program::make_plain(f);
     // Static shared variables in the order met, then dynamic shared memory behind them.
     std::uint64_t local = 0;
     for (const ptx::variable& v : f.variables) {

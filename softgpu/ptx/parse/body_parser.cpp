@@ -156,10 +156,10 @@ void body_parser::parse_register_name(const register_declaration& common, std::s
         in_.expect('>', "behind a number of registers");
         text += "<" + std::to_string(count) + ">";
     }
-    if (count > registers_left_) {
+    if (count * common.vector > registers_left_) {
         throw error(name.where, "too many registers: a module may have " + std::to_string(most_registers));
     }
-    registers_left_ -= count;
+    registers_left_ -= count * common.vector;
     if (!is_family) {
         scopes_.declare(name.text, first);
         f_.registers.push_back(common);

@@ -42,6 +42,42 @@ TEST(Call, ReturnsWhatEachThreadWants) {
     }
 }
 
+TEST(Call, RegistersAsResultsAndParameters) {
+    const std::string counted =
+        ".func (.reg .b32 r) counted(.reg .u32 a, .reg .b64 b)\n{ .reg .pred %q; .reg .b32 %x; setp.eq.u32 %q, a, 3;\n"
+        "mov.b32 r, 7; @%q ret; cvt.u32.u64 %x, b; add.u32 r, %x, a; }\n"; // returns at the end, too
+    const std::string whole = ".func (.reg .f64 x) half(.reg .f64 a) { mul.f64 x, a, 0d3FE0000000000000; ret; }\n";
+    const auto r = run_threads("and.b32 %r8, %i, 7; cvt.u64.u32 %rd4, %i; call (%r9), counted, (%r8, %rd4);\n"
+                               "cvt.rn.f64.u32 %fd1, %i; call (%fd2), half, (%fd1); cvt.rn.f32.f64 %f1, %fd2;\n"
+                               "st.global.v2.b32 [%rd0], {%r9, %f1};",
+                               {.block = {64}}, 2, counted + whole);
+    for (std::uint32_t t = 0; t < 64; ++t) {
+        EXPECT_EQ(r.words[2 * t], t % 8 == 3 ? 7 : t + t % 8) << t;
+        EXPECT_EQ(r.words[2 * t + 1], bits_of(static_cast<float>(t) / 2)) << t;
+    }
+}
+
+TEST(Call, LastParameterWithoutASize) {
+    const std::string sum =
+        ".func (.param .b32 r) sum_of(.param .b32 n, .param .align 8 .b8 a[])\n"
+        "{ .reg .b64 %y; .reg .b32 %x<4>; .reg .pred %q; mov.b64 %y, a; ld.param.b32 %x1, [n]; ld.param.b32 %x0, [a];\n"
+        "more: sub.u32 %x1, %x1, 1; setp.eq.u32 %q, %x1, 0; @%q bra end; add.u64 %y, %y, 4; ld.param.b32 %x2, [%y];\n"
+        "add.u32 %x0, %x0, %x2; bra more;\n end: st.param.b32 [r], %x0; ret; }\n";
+    const auto call_with = [](const std::string& bytes) {
+        return "{ .param .b32 n; .param .b32 r; .param .align 8 .b8 a[" + bytes +
+               "];\nst.param.b32 [n], 3; st.param.b32 [a], %i; st.param.b32 [a+4], 100; st.param.b32 [a+8], 1000;\n"
+               "call (r), sum_of, (n, a); ld.param.b32 %r8, [r]; }\n";
+    };
+    const auto r = run_threads(call_with("12") + store("%r8"), {.block = {64}}, 1, sum);
+    for (std::uint32_t t = 0; t < 64; ++t) {
+        EXPECT_EQ(r.words[t], t + 1100) << t;
+    }
+    if (!on_hardware()) {
+        program p(kernel(call_with("300") + "ret;", sum));
+        EXPECT_EQ(p.attempt({}, {}).error.kind, fault_kind::invalid_ptx);
+    }
+}
+
 TEST(Call, LanesThatArePartedCallDifferentFunctions) {
     const auto r =
         run_threads("mov.u32 %r8, %i; and.b32 %r3, %i, 3; setp.eq.u32 %q0, %r3, 1; setp.eq.u32 %q1, %r3, 2;\n"

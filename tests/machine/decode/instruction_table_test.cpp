@@ -105,11 +105,6 @@ std::string table() {
            "[instruction_forms.txt](../tests/machine/decode/instruction_forms.txt); a test makes this table from the "
            "decoder's\n"
            "answers and fails if the two differ.\n\n"
-           "Not accepted in any instruction: vector registers (`.reg .v4 .b32 v`, `v.x`), vectors of special "
-           "registers\n"
-           "(`mov.v4.u32 {...}, %tid`), registers as results of functions (`.func (.reg .b32 r) f`), and a last "
-           "kernel\n"
-           "parameter without a size (`.param .b8 a[]`).\n\n"
            "| opcode | supported | forms tried | missing |\n| --- | --- | --- | --- |\n";
 #define SOFTGPU_OPCODE(id, text, destinations, family) names.emplace_back(text);
     std::vector<std::string> names;

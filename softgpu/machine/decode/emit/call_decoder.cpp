@@ -36,30 +36,28 @@ call_decoder::call_decoder(const ptx::function& f, const program::register_place
                            const decode_context& context, operand_layout& operands, program_code& code)
     : f_(f), places_(places), context_(context), operands_(operands), code_(code) {
     if (!f.is_entry) {
-        std::uint32_t reg = 0; // of those declared as parameters, results first
         for (const ptx::variable& v : f.returns) {
-            if (v.space == suffix::reg) {
-                throw ptx::error(v.where, "a register as the result of a function is not supported");
-            }
-            code.results.push_back(own(v, reg));
+            code.results.push_back(own(v));
         }
         for (std::size_t n = 0; n < f.parameters.size(); ++n) {
-            code.arguments.push_back(own(f.parameters[n], reg));
+            code.arguments.push_back(own(f.parameters[n]));
             code.arguments.back().local = context.local_of_parameter(n);
         }
     }
     place_variables();
 }
 
-parameter_area call_decoder::own(const ptx::variable& v, std::uint32_t& reg) {
+parameter_area call_decoder::own(const ptx::variable& v) {
     if (v.space != suffix::reg) {
         return room_for(v);
     }
+    // Registers of parameters are declared before all others.
+    const auto declared = std::ranges::find(f_.registers, v.name, &ptx::register_declaration::name);
     operand o;
     o.kind = operand_kind::reg;
-    o.reg = reg++;
-    if (lane_bytes(f_, o) == 0) {
-        throw ptx::error(v.where, "parameter '" + v.name + "' is a predicate");
+    o.reg = static_cast<std::uint32_t>(declared - f_.registers.begin());
+    if (v.vector > 1 || lane_bytes(f_, o) == 0) {
+        throw ptx::error(v.where, "parameter '" + v.name + "' is a predicate or a vector");
     }
     return {places_.offset[o.reg], lane_bytes(f_, o)};
 }
@@ -196,6 +194,21 @@ std::vector<parameter_area> call_decoder::passed(const operand* group, bool writ
     return all;
 }
 
+// A last parameter without a size has room for so much.
+void call_decoder::check_unsized(const ptx::instruction& i, const call_site& site) {
+    const ptx::function* const f = site.to->source;
+    if (f == nullptr || f->parameters.empty() || f->parameters.size() != site.arguments.size()) {
+        return;
+    }
+    const ptx::variable& last = f->parameters.back();
+    if (last.is_array && site.arguments.back().stride >
+                             std::max<std::uint64_t>(stride_of(last.bytes()), program::unsized_parameter_bytes)) {
+        throw ptx::error(i.where, "an argument of " + std::to_string(site.arguments.back().stride) + " bytes for '" +
+                                      last.name + "', which has room for " +
+                                      std::to_string(program::unsized_parameter_bytes));
+    }
+}
+
 void call_decoder::call(const ptx::instruction& i, std::uint32_t n) {
     const operand* const to = callee_operand(i);
     if (to == nullptr) {
@@ -221,6 +234,7 @@ void call_decoder::call(const ptx::instruction& i, std::uint32_t n) {
         if (site.to == nullptr) {
             throw ptx::error(to->where, "call of '" + to->name + "', which is no function");
         }
+        check_unsized(i, site);
     }
     instruction d;
     d.run = chosen_handlers().call;

@@ -29,7 +29,8 @@ private:
     [[nodiscard]] std::vector<parameter_area> passed(const ptx::operand* group, bool written);
     void place_variables();
     [[nodiscard]] parameter_area room_for(const ptx::variable& v);
-    [[nodiscard]] parameter_area own(const ptx::variable& v, std::uint32_t& reg);
+    [[nodiscard]] parameter_area own(const ptx::variable& v);
+    static void check_unsized(const ptx::instruction& i, const call_site& site);
 
     const ptx::function& f_;
     const program::register_places& places_;

@@ -122,11 +122,13 @@ place operand_layout::exact_destination(const operand& o, unsigned bytes) {
 place operand_layout::special_place(const operand& o, unsigned bytes) {
     const auto found = find_special(o.name);
     if (!found) {
-        // What only the driver or a profiler would set is 0, and so is the fourth element of %cluster_ctaid and the like.
-        for (const char* const zero : {"%cluster", "%nclusterid", "%envreg", "%pm", "%current_graph_exec"}) {
-            if (o.name.starts_with(zero)) {
-                return constants_.immediate(0, bytes);
-            }
+        // What only the driver or a profiler would set is 0, and so is the fourth element of %tid and the like.
+        bool is_zero = o.name.ends_with(".w");
+        for (const char* const zero : {"%envreg", "%pm", "%current_graph_exec"}) {
+            is_zero = is_zero || o.name.starts_with(zero);
+        }
+        if (is_zero) {
+            return constants_.immediate(0, bytes);
         }
         throw ptx::error(o.where, "special register '" + o.name + "' is not supported");
     }
