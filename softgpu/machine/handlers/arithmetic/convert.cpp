@@ -9,6 +9,7 @@
 #include "softgpu/machine/handlers/choosers.hpp"
 #include "softgpu/machine/handlers/type_dispatch.hpp"
 #include "softgpu/machine/run/cluster/distributed.hpp"
+#include "softgpu/machine/run/memory/constant_lanes.hpp"
 
 namespace softgpu::machine::SOFTGPU_TARGET {
 
@@ -263,31 +264,55 @@ handler choose_pack(const form& f) {
     }
 }
 
-enum class window { shared, cluster, local, global };
+enum class window { shared, cluster, local, global, constant, parameters };
 
+// Parameters of the kernel are a part of global memory, constants are not.
 template <window W>
 const instruction* is_space(const instruction* i, std::byte* frame, warp* w) {
-    const std::uint64_t shared = w->host->launch->memory->shared_window();
-    const std::uint64_t local = w->host->launch->memory->local_window();
-    const std::uint64_t cluster = w->host->launch->memory->cluster_window();
+    const launch_state& launch = *w->host->launch;
+    const std::uint64_t shared = launch.memory->shared_window();
+    const std::uint64_t local = launch.memory->local_window();
+    const std::uint64_t cluster = launch.memory->cluster_window();
+    const std::uint64_t parameters = launch.constant_base;
     const std::uint64_t rank = w->owner->rank;
     constexpr std::uint64_t bytes = memory::device_memory::window_bytes;
-    write_mask(frame, w, i->d,
-               test_lanes(
-                   [=](std::uint64_t a) {
-                       const bool in_shared = a - shared < bytes;
-                       const bool in_local = a - local < bytes;
-                       const bool in_cluster = a - cluster < memory::device_memory::cluster_window_bytes;
-                       const bool own = in_cluster && (a - cluster) / bytes == rank;
-                       switch (W) {
-                       case window::shared: return in_shared || own;
-                       case window::cluster: return in_shared || in_cluster;
-                       case window::local: return in_local;
-                       default: return !in_shared && !in_local && !in_cluster;
-                       }
-                   },
-                   read<std::uint64_t>(w, i->a)));
+    const auto* const addresses = read<std::uint64_t>(w, i->a);
+    lane_mask yes = test_lanes(
+        [=, &launch](std::uint64_t a) {
+            const bool in_shared = a - shared < bytes;
+            const bool in_local = a - local < bytes;
+            const bool in_cluster = a - cluster < memory::device_memory::cluster_window_bytes;
+            const bool own = in_cluster && (a - cluster) / bytes == rank;
+            switch (W) {
+            case window::shared: return in_shared || own;
+            case window::cluster: return in_shared || in_cluster;
+            case window::local: return in_local;
+            case window::parameters: return parameters != 0 && a - parameters < launch.parameter_bytes;
+            default: return !in_shared && !in_local && !in_cluster;
+            }
+        },
+        addresses);
+    if constexpr (W == window::constant) {
+        yes = constant_lanes(launch, addresses, w->mask);
+    } else if constexpr (W == window::global) {
+        yes &= ~constant_lanes(launch, addresses, w->mask);
+    }
+    write_mask(frame, w, i->d, yes);
     return i + 1;
+}
+
+handler choose_space_test(suffix space) {
+    switch (space) {
+    case suffix::shared:
+    case suffix::shared_cta: return is_space<window::shared>;
+    case suffix::shared_cluster: return is_space<window::cluster>;
+    case suffix::local: return is_space<window::local>;
+    case suffix::global: return is_space<window::global>;
+    case suffix::const_: return is_space<window::constant>;
+    case suffix::param:
+    case suffix::param_entry: return is_space<window::parameters>;
+    default: return nullptr;
+    }
 }
 
 handler choose_mov(const form& f) {
@@ -339,12 +364,7 @@ handler choose_convert(const form& f) {
         return f.space == suffix::param && !f.has(suffix::to) ? add_parameters : copy<std::uint64_t>;
     case opcode::mapa: return f.space == suffix::none ? map_address<true> : map_address<false>;
     case opcode::getctarank: return f.space == suffix::none ? rank_of_address<true> : rank_of_address<false>;
-    case opcode::isspacep:
-        return f.space == suffix::shared || f.space == suffix::shared_cta ? is_space<window::shared>
-               : f.space == suffix::shared_cluster                        ? is_space<window::cluster>
-               : f.space == suffix::local                                 ? is_space<window::local>
-               : f.space == suffix::global                                ? is_space<window::global>
-                                                                          : nullptr;
+    case opcode::isspacep: return choose_space_test(f.space);
     default: return nullptr;
     }
 }

@@ -64,11 +64,17 @@ struct on_values {
     }
 };
 
-// Order of patterns: -0 before +0, NaN outside of it.
-SOFTGPU_INLINE std::int32_t rank(std::uint32_t x) {
-    const auto m = static_cast<std::int32_t>(x & 0x7FFF);
-    return (x & 0x8000) != 0 ? ~m : m;
-}
+// What tensor copies fill with where asked for NaN, of either sign. fma.oob takes a product with it for 0, sum included.
+SOFTGPU_INLINE bool is_out_of_bounds(std::uint32_t x) { return (x & 0x7FFF) == 0x7FF7; }
+template <class F>
+struct fma_or_zero {
+    SOFTGPU_INLINE std::uint32_t operator()(std::uint32_t how, std::uint32_t a, std::uint32_t b,
+                                            std::uint32_t c) const {
+        const std::uint32_t r = on_values<F, fma_half>{}(how, a, b, c);
+        return is_out_of_bounds(a) || is_out_of_bounds(b) ? 0 : r;
+    }
+};
+
 template <class F, bool Max>
 struct extreme_half {
     SOFTGPU_INLINE std::uint32_t operator()(std::uint32_t how, std::uint32_t a, std::uint32_t b) const {
@@ -78,11 +84,10 @@ struct extreme_half {
         const std::uint32_t signs = apart ? (a ^ b) & F::sign : 0;
         a &= apart ? F::sign - 1 : 0xFFFFu;
         b &= apart ? F::sign - 1 : 0xFFFFu;
-        const bool nan_a = (a & 0x7FFF) > F::infinity;
-        const bool nan_b = (b & 0x7FFF) > F::infinity;
-        const std::uint32_t chosen = (rank(a) < rank(b)) != Max ? a : b;
+        const bool nan_a = is_nan<F>(a);
+        const bool nan_b = is_nan<F>(b);
         const bool nan = (nan_a && nan_b) || ((how & keeping_nan) != 0 && (nan_a || nan_b));
-        const std::uint32_t r = nan ? F::nan : nan_a ? b : nan_b ? a : chosen;
+        const std::uint32_t r = nan ? F::nan : extreme<F, Max>(a, b);
         const std::uint32_t above = (how & not_negative) != 0 && !nan && (r & F::sign) != 0 ? 0 : r;
         return above | (nan ? 0 : signs);
     }
@@ -208,9 +213,13 @@ const instruction* set_values(const instruction* i, std::byte* frame, warp* w) {
 } // namespace
 
 handler choose_half_arithmetic(const form& f) {
-    if (f.type[1] != suffix::none || f.has(suffix::rz) || f.has(suffix::rm) || f.has(suffix::rp) ||
-        f.has(suffix::oob)) {
+    if (f.type[1] != suffix::none || f.has(suffix::rz) || f.has(suffix::rm) || f.has(suffix::rp)) {
         return nullptr;
+    }
+    if (f.has(suffix::oob)) {
+        return f.op != opcode::fma ? nullptr : by_type(f.type[0], []<class F, class Lane>(F, Lane) -> handler {
+            return compute<fma_or_zero<F>, Lane, 3, false>;
+        });
     }
     switch (f.op) {
     case opcode::add: return computed<add_half, 2>(f);

@@ -94,6 +94,25 @@ SOFTGPU_INLINE std::uint32_t narrowed(double x) {
     return nan ? Format::nan : static_cast<std::uint32_t>(pattern) | sign;
 }
 
+template <class Half>
+SOFTGPU_INLINE bool is_nan(std::uint32_t x) {
+    return (x & 0x7FFF) > Half::infinity;
+}
+
+// Order of the patterns of halves: -0 before +0, NaN outside of it.
+SOFTGPU_INLINE std::int32_t rank(std::uint32_t x) {
+    const auto m = static_cast<std::int32_t>(x & 0x7FFF);
+    return (x & 0x8000) != 0 ? ~m : m;
+}
+// The smaller or larger half. NaN loses against a number; of two it is the format's own.
+template <class Half, bool Max>
+SOFTGPU_INLINE std::uint32_t extreme(std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t chosen = (rank(a) < rank(b)) != Max ? a : b;
+    const bool nan_a = is_nan<Half>(a);
+    const bool nan_b = is_nan<Half>(b);
+    return nan_a && nan_b ? Half::nan : nan_a ? b : nan_b ? a : chosen;
+}
+
 // a * b + c as a double whose last bit is odd where it is not exact: rounding it to 51 bits or fewer then gives what
 // rounding the exact result gives. The product of two halves is exact, and the error of the sum is found exactly
 // (D. Knuth's two-sum): no magnitude here is near the ends of a double's range.

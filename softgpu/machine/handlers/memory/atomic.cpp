@@ -179,24 +179,35 @@ handler vector_by_space(const form& f) {
                                      : nullptr;
 }
 
-template <bool Vector>
-handler floats_added(const form& f) {
-    const auto of = [&]<class T, class Op>(T, Op) -> handler {
-        if constexpr (Vector) {
-            return vector_by_space<T, Op>(f);
-        } else {
-            return by_space<T, Op>(f);
-        }
-    };
+template <bool Vector, class T, class Op>
+handler floats_by_space(const form& f) {
+    if constexpr (Vector) {
+        return vector_by_space<T, Op>(f);
+    } else {
+        return by_space<T, Op>(f);
+    }
+}
+
+// With One<Format>, of halves and pairs of them.
+template <bool Vector, template <class> class One>
+handler halves_updated(const form& f) {
     switch (f.type[0]) {
-    case suffix::f32: return of(std::uint32_t{}, op_add_float<float>{});
-    case suffix::f16: return of(std::uint16_t{}, op_add_half<f16_format>{});
-    case suffix::bf16: return of(std::uint16_t{}, op_add_half<bf16_format>{});
-    case suffix::f16x2: return of(std::uint32_t{}, op_add_half<f16_format>{});
-    case suffix::bf16x2: return of(std::uint32_t{}, op_add_half<bf16_format>{});
+    case suffix::f16: return floats_by_space<Vector, std::uint16_t, op_halves<One<f16_format>>>(f);
+    case suffix::bf16: return floats_by_space<Vector, std::uint16_t, op_halves<One<bf16_format>>>(f);
+    case suffix::f16x2: return floats_by_space<Vector, std::uint32_t, op_halves<One<f16_format>>>(f);
+    case suffix::bf16x2: return floats_by_space<Vector, std::uint32_t, op_halves<One<bf16_format>>>(f);
     default: return nullptr;
     }
 }
+template <bool Vector>
+handler floats_added(const form& f) {
+    return f.type[0] == suffix::f32 ? floats_by_space<Vector, std::uint32_t, op_add_float<float>>(f)
+                                    : halves_updated<Vector, added_half>(f);
+}
+template <class Format>
+using least_half = extreme_of_halves<Format, false>;
+template <class Format>
+using most_half = extreme_of_halves<Format, true>;
 
 template <class Op>
 handler of_bits(const form& f, bool narrow = false) {
@@ -231,7 +242,11 @@ handler choose_atomic(const form& f) {
     }
     const unsigned bytes = ptx::bytes_of(f.type[0]);
     if (f.vector != 1) {
-        return f.has(suffix::add) && f.vector * bytes <= 16 ? floats_added<true>(f) : nullptr;
+        return f.vector * bytes > 16 ? nullptr
+               : f.has(suffix::add)  ? floats_added<true>(f)
+               : f.has(suffix::min)  ? halves_updated<true, least_half>(f)
+               : f.has(suffix::max)  ? halves_updated<true, most_half>(f)
+                                     : nullptr;
     }
     if (bytes == 16) {
         return f.has(suffix::cas)    ? choose_space(f, []<int Space>() -> handler { return update_wide<true, Space>; })

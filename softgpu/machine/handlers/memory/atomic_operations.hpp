@@ -79,19 +79,26 @@ struct op_add_float {
 };
 
 // One half, or two in a word.
-template <class Format>
-struct op_add_half {
-    static std::uint32_t one(std::uint32_t a, std::uint32_t b) {
-        return narrowed<Format>(widened<Format>(a) + widened<Format>(b));
-    }
+template <class One>
+struct op_halves {
     template <class T>
     T operator()(T old, T b, T) const {
         if constexpr (sizeof(T) == 2) {
-            return static_cast<T>(one(old, b));
+            return static_cast<T>(One{}(old, b));
         } else {
-            return one(old >> 16, b >> 16) << 16 | one(old & 0xFFFF, b & 0xFFFF);
+            return One{}(old >> 16, b >> 16) << 16 | One{}(old & 0xFFFF, b & 0xFFFF);
         }
     }
+};
+template <class Format>
+struct added_half {
+    std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const {
+        return narrowed<Format>(widened<Format>(a) + widened<Format>(b));
+    }
+};
+template <class Format, bool Max>
+struct extreme_of_halves {
+    std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return extreme<Format, Max>(a, b); }
 };
 
 template <class T, class Op>

@@ -115,6 +115,19 @@ TEST(Half, FusedMultiplyAdd) {
     }
 }
 
+// A product with the NaN that tensor copies fill with is 0, and so is its sum; that NaN as the addend is any NaN.
+TEST(Half, FusedMultiplyAddOutOfBounds) {
+    for (const small_format& f : halves) {
+        std::vector<std::uint64_t> some = thinned(half_edges(f), 3);
+        some.insert(some.end(), {0x7FF7, 0xFFF7, 0x7FF6, 0x7FFF});
+        const auto zero = [](const row& r) { return (r[0] & 0x7FFF) == 0x7FF7 || (r[1] & 0x7FFF) == 0x7FF7; };
+        check_both(f, "fma", ".rn.oob", 3, cross({some, some, some}),
+                   [&](const row& r) { return zero(r) ? 0 : computed(f, "fma", r); });
+        check_both(f, "fma", ".rn.oob.relu", 3, cross({some, some, some}),
+                   [&](const row& r) { return zero(r) ? 0 : clipped(f, computed(f, "fma", r)); });
+    }
+}
+
 // PTX leaves the NaN of abs and neg open.
 TEST(Half, SignsOfEveryHalf) {
     for (const small_format& f : halves) {

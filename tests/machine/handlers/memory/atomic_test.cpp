@@ -297,6 +297,46 @@ TEST(Atomic, Vectors) {
           });
 }
 
+TEST(Atomic, ExtremesOfVectorsOfHalves) {
+    for (const small_format& f : {f16, bf16}) {
+        const std::vector<std::uint64_t> edges = half_edges(f);
+        const std::vector<row> halves = cross({edges, thinned(edges, 3)});
+        for (const bool max : {false, true}) {
+            const auto one = [&](std::uint64_t a, std::uint64_t b) -> std::uint64_t {
+                const double x = f.value(a);
+                const double y = f.value(b);
+                if (f.is_nan(a) || f.is_nan(b)) {
+                    return !f.is_nan(a) ? a : !f.is_nan(b) ? b : f.nan;
+                }
+                const bool a_less = x < y || (x == y && std::signbit(x));
+                return a_less != max ? a : b;
+            };
+            const std::string op = max ? ".max.noftz" : ".min.noftz";
+            check({"st.global.v2.b16 [%own], {%a, %b}; atom.global.v2." + f.name + op +
+                       " {%d, %f}, [%own], {%b, %a}; ld.global.v2.b16 {%g, %k}, [%own];",
+                   {"b16", "b16"},
+                   {"b16", "b16", "b16", "b16"}},
+                  halves, [&](const row& r) {
+                      return row{r[0], r[1], one(r[0], r[1]), one(r[1], r[0])};
+                  });
+            std::vector<row> pairs;
+            for (const row& r : halves) {
+                pairs.push_back({r[0] << 16 | r[1], r[1] << 16 | r[0]});
+            }
+            const auto both = [&](std::uint64_t a, std::uint64_t b) {
+                return one(a >> 16, b >> 16) << 16 | one(a & 0xFFFF, b & 0xFFFF);
+            };
+            check({"st.global.v2.b32 [%own], {%a, %b}; red.global.v2." + f.name + "x2" + op +
+                       " [%own], {%b, %a}; ld.global.v2.b32 {%d, %f}, [%own];",
+                   {"b32", "b32"},
+                   {"b32", "b32"}},
+                  pairs, [&](const row& r) {
+                      return row{both(r[0], r[1]), both(r[1], r[0])};
+                  });
+        }
+    }
+}
+
 // The policy is 64 bits wide, whatever the type is.
 TEST(Atomic, WithCachePolicies) {
     check({"st.global.v4.b32 [%own], {%a, %b, %c, %e};red.global.add.L2::cache_hint.u32 [%own], %b, %policy;"

@@ -230,6 +230,26 @@ TEST(Memory, IsSpace) {
 }
 
 // Local memory is every thread's own; shared memory every block's.
+// Parameters are a part of global memory, constants are not, as on an H200.
+TEST(Memory, IsSpaceOfConstantsAndParameters) {
+    std::string body =
+        "mov.u64 %rd1, fixed; cvta.const.u64 %rd1, %rd1; mov.u64 %rd2, place; cvta.global.u64 %rd2, %rd2;\n"
+        "mov.b64 %rd3, p1; cvta.param.u64 %rd3, %rd3; mov.u32 %r3, 0;\n";
+    unsigned bit = 0;
+    for (const std::string at : {"%rd1", "%rd2", "%rd3"}) {
+        for (const std::string space : {"global", "const", "param", "local", "shared"}) {
+            body +=
+                "isspacep." + space + " %q0, " + at + "; @%q0 or.b32 %r3, %r3, " + std::to_string(1u << bit++) + ";\n";
+        }
+    }
+    const threads_result r = run_threads(body + "isspacep.param::entry %q0, %rd3; @%q0 or.b32 %r3, %r3, 0x8000;\n"
+                                                "st.global.u32 [%rd0], %r3;",
+                                         {}, 1, ".const .align 4 .b32 fixed[4]; .global .align 4 .b32 place[4];");
+    for (const std::uint32_t word : r.words) {
+        EXPECT_EQ(word, 0x8000u | 0b00101'00001'00010u);
+    }
+}
+
 TEST(Memory, OwnMemory) {
     const threads_result r =
         run_threads(".local .align 4 .b8 l[16]; .shared .align 4 .b8 s[16]; mov.u64 %rd1, l; mov.u32 %r4, %tid.x; "

@@ -26,3 +26,10 @@ foreach(program IN ITEMS clusters tensor_maps)
   checked_test(checked.${program} ${program})
   adversarial_tests(${program} "" 1 2 3)
 endforeach()
+
+# Instructions of compute capability 12.0.
+if(WARPFOLD_CUDA_VERSION VERSION_GREATER_EQUAL 12.8)
+  warpfold_cuda_program(program_small_floats SOURCES kernels/small_floats.cu
+    OPTIONS -gencode arch=compute_120a,code=compute_120a)
+  program_test(program.small_floats small_floats "" SOFTGPU_DEVICE=RTX5090)
+endif()
