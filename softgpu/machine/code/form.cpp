@@ -161,7 +161,8 @@ operand_range operands_wanted(const form& f) {
     case opcode::brx: return exactly(2);
     case opcode::ld:
     case opcode::ldu:
-    case opcode::st: return {2, 4}; // a cache policy, and what .unified says
+    case opcode::st:
+        return f.has(suffix::bulk) ? exactly(3) : operand_range{2, 4}; // a cache policy, and what .unified says
     case opcode::add:
     case opcode::sub:
     case opcode::mul:

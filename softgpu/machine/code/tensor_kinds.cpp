@@ -12,8 +12,10 @@ std::uint32_t tensor_kind(const form& f) {
     while (f.has(suffix::reduce) && tensor_operations[operation] != reduction_operation(f)) {
         ++operation;
     }
-    return (f.has(suffix::im2col) || f.has(suffix::im2col_no_offs) ? walks_im2col : 0) | operation
-                                                                                             << tensor_operation_shift;
+    const std::uint32_t walk = f.has(suffix::im2col) || f.has(suffix::im2col_no_offs) ? walks_im2col
+                               : is_by_rows(f)                                        ? walks_rows
+                                                                                      : 0;
+    return walk | operation << tensor_operation_shift;
 }
 
 std::uint32_t tensor_map_field(const form& f) {

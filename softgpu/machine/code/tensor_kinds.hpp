@@ -12,10 +12,15 @@ namespace softgpu::machine {
 
 // Of a tensor copy: how it walks, and its reduction, an index into tensor_operations.
 inline constexpr std::uint32_t walks_im2col = 1;
-inline constexpr unsigned tensor_operation_shift = 1;
+inline constexpr std::uint32_t walks_rows = 2; // tile::gather4 and tile::scatter4
+inline constexpr unsigned tensor_operation_shift = 2;
+inline constexpr unsigned walked_rows = 4;
 inline constexpr std::array tensor_operations{ptx::suffix::none, ptx::suffix::add, ptx::suffix::min,
                                               ptx::suffix::max,  ptx::suffix::inc, ptx::suffix::dec,
                                               ptx::suffix::and_, ptx::suffix::or_, ptx::suffix::xor_};
+[[nodiscard]] inline bool is_by_rows(const form& f) noexcept {
+    return f.has(ptx::suffix::tile_gather4) || f.has(ptx::suffix::tile_scatter4);
+}
 [[nodiscard]] std::uint32_t tensor_kind(const form& f);
 
 // Of tensormap.replace: the field that it changes, an index into tensor_map_fields; 0: there is none such.

@@ -126,8 +126,7 @@ const matrix_plan* plan_of(const matrix_shape& s) {
     p.columns = p.swapped ? s.m : s.n;
     const bool bits = s.type_of(fragment::a) == suffix::b1;
     p.terms = bits ? s.k / 32 : s.k;
-    const bool fp8 = !s.is_warpgroup && !s.is_sparse &&
-                     (s.type_of(fragment::a) == suffix::e4m3 || s.type_of(fragment::a) == suffix::e5m2);
+    const bool fp8 = !s.is_warpgroup && !s.is_sparse && is_in_bytes(s.type_of(fragment::a));
     for (const fragment f : {fragment::d, fragment::a, fragment::b, fragment::c}) {
         const auto n = static_cast<std::size_t>(f);
         const fragment role = p.swapped ? other_factor(f) : f;

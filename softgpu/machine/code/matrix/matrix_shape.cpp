@@ -48,7 +48,11 @@ bool is_multiplied(const matrix_shape& s) {
                (is(8, 8, 4) || (!s.is_wmma && s.m == 16 && s.n == 8 && s.k <= 16 && s.k >= 4));
     case suffix::e4m3:
     case suffix::e5m2:
-        return !s.is_wmma && is_fp8(b) && is_accumulator(d) && c == d && (is(16, 8, 16) || is(16, 8, 32));
+    case suffix::e3m2:
+    case suffix::e2m3:
+    case suffix::e2m1:
+        return !s.is_wmma && is_in_bytes(b) && is_accumulator(d) && c == d &&
+               (is(16, 8, 32) || (is(16, 8, 16) && is_fp8(a) && is_fp8(b)));
     case suffix::s8:
     case suffix::u8:
         return is_byte(b) && d == suffix::s32 && c == d &&
@@ -85,9 +89,22 @@ bool is_multiplied_sparse(const matrix_shape& s) {
     case suffix::s4:
     case suffix::u4: return is_nibble(b) && d == suffix::s32;
     case suffix::e4m3:
-    case suffix::e5m2: return is_fp8(b) && d == suffix::f32 && s.k == 64;
+    case suffix::e5m2:
+    case suffix::e3m2:
+    case suffix::e2m3:
+    case suffix::e2m1: return is_in_bytes(b) && d == suffix::f32 && s.k == 64;
     default: return false;
     }
+}
+
+// Floats of 6 and 4 bits are multiplied by kind::f8f6f4 only, which has shapes of its own.
+bool has_kind(const form& f, const matrix_shape& s) {
+    const suffix a = s.type_of(fragment::a);
+    const suffix b = s.type_of(fragment::b);
+    if (!f.has(suffix::kind_f8f6f4)) {
+        return (!is_in_bytes(a) || is_fp8(a)) && (!is_in_bytes(b) || is_fp8(b));
+    }
+    return is_in_bytes(a) && s.k == (s.is_sparse ? 64 : 32);
 }
 
 bool is_layout(suffix s) { return s == suffix::row || s == suffix::col; }
@@ -133,7 +150,10 @@ unsigned element_bits(suffix type) noexcept {
     case suffix::s8:
     case suffix::u8:
     case suffix::e4m3:
-    case suffix::e5m2: return 8;
+    case suffix::e5m2:
+    case suffix::e3m2:
+    case suffix::e2m3:
+    case suffix::e2m1: return 8;
     case suffix::f16:
     case suffix::bf16: return 16;
     case suffix::f32:
@@ -207,7 +227,7 @@ std::optional<matrix_shape> shape_of(const form& f) {
     } else {
         set(f.type[0], f.type[1], f.type[2], f.type[3]);
     }
-    if (!(s.is_sparse ? is_multiplied_sparse(s) : is_multiplied(s)) || !has_layouts(f, s)) {
+    if (!(s.is_sparse ? is_multiplied_sparse(s) : is_multiplied(s)) || !has_layouts(f, s) || !has_kind(f, s)) {
         return std::nullopt;
     }
     for (unsigned k = 0; k < 4; ++k) {

@@ -35,6 +35,11 @@ struct matrix_shape {
 [[nodiscard]] constexpr bool is_byte(ptx::suffix t) noexcept { return t == ptx::suffix::s8 || t == ptx::suffix::u8; }
 [[nodiscard]] constexpr bool is_fp8(ptx::suffix t) noexcept { return t == ptx::suffix::e4m3 || t == ptx::suffix::e5m2; }
 
+// Floats of 8 bits, and of 6 and 4 bits in the middle or at the bottom of 8: what mma.kind::f8f6f4 multiplies.
+[[nodiscard]] constexpr bool is_in_bytes(ptx::suffix t) noexcept {
+    return is_fp8(t) || t == ptx::suffix::e3m2 || t == ptx::suffix::e2m3 || t == ptx::suffix::e2m1;
+}
+
 [[nodiscard]] inline bool is_sparse(const form& f) noexcept {
     return f.has(ptx::suffix::sp) || f.has(ptx::suffix::sp_ordered_metadata);
 }

@@ -92,7 +92,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     for (unsigned k = 0; k < 4; ++k) {
         look.width[k] = decoded.width[k];
     }
-    if ((i.op == opcode::st || i.op == opcode::red) && fm.has(suffix::async)) {
+    if ((i.op == opcode::st || i.op == opcode::red) && (fm.has(suffix::async) || fm.has(suffix::bulk))) {
         return before_bulk(i, fm, look);
     }
     switch (i.op) {
@@ -286,7 +286,7 @@ const access_site* check_emitter::keep(const access_site& site) {
     return &code_.sites.back();
 }
 
-// Of bulk and tensor copies, st.async and red.async: the site of the access to shared memory of the cluster and, in `from`,
+// Of bulk and tensor copies, st.async, red.async and st.bulk: the site of the access to shared memory of the cluster and, in `from`,
 // that of the other side. Of a copy to global memory: of the read of shared memory, and of the write.
 instruction check_emitter::before_bulk(const ptx::instruction& i, const form& fm, instruction look) {
     if (fm.has(suffix::commit_group) || fm.has(suffix::wait_group) || fm.has(suffix::prefetch)) {
@@ -299,7 +299,7 @@ instruction check_emitter::before_bulk(const ptx::instruction& i, const form& fm
     site.source = look.source;
     site.function = &f_;
     site.id = next_id();
-    site.bytes = copies ? 16 : static_cast<std::uint8_t>(ptx::bytes_of(fm.type[0]) * fm.vector);
+    site.bytes = fm.has(suffix::bulk) ? 16 : static_cast<std::uint8_t>(ptx::bytes_of(fm.type[0]) * fm.vector);
     site.element_bytes = site.bytes;
     site.space = access_space::shared;
     site.used = 1;

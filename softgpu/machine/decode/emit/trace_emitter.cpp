@@ -144,6 +144,9 @@ void trace_emitter::before_access(const ptx::instruction& i, const form& fm, con
     if (f_.instructions[decoded.source].op != i.op) {
         return; // ptxas leaves it out
     }
+    if (i.op == opcode::st && (fm.has(suffix::async) || fm.has(suffix::bulk))) {
+        return; // their operands are in a list
+    }
     const instruction_class what = cost_of(i).what;
     if (in_waiting_loop_ ? may_share(i) : releases(i)) {
         notes_word_ = true;

@@ -91,6 +91,9 @@ void operand_layout::tensor_operands(const ptx::instruction& i, const form& fm, 
         }
     };
     add(tensor.elements.front().elements, 4, bulk_coordinates);
+    if (is_by_rows(fm) && list[bulk_coordinates] != walked_rows + 1) {
+        throw ptx::error(tensor.where, "a coordinate and four rows belong here");
+    }
     if (loads && fm.has(suffix::im2col)) {
         const operand& offsets = i.operands.at(next++);
         add(offsets.elements.empty() ? std::vector{offsets} : offsets.elements, 2, bulk_offsets);
@@ -138,6 +141,20 @@ void operand_layout::async_store_operands(const ptx::instruction& i, const form&
     d.width[2] = static_cast<std::uint8_t>(bytes);
     d.places = list.data();
     d.more |= i.op == ptx::opcode::red ? reduction_number(fm, fm.type[0]) << bulk_kind_shift : 0;
+}
+
+// st.bulk [a], size, 0.
+void operand_layout::bulk_zero_operands(const ptx::instruction& i, const form& fm, instruction& d) {
+    const operand& size = i.operands.at(1);
+    const operand& value = i.operands.at(2);
+    if (value.kind != operand_kind::integer || value.bits != 0) {
+        throw ptx::error(value.where, "st.bulk stores zeros only");
+    }
+    place* const list = bulk_list(i.operands.at(0), fm.space, d);
+    const std::uint8_t own = lane_bytes(f_, size);
+    d.width[2] = own != 0 ? own : 8;
+    list[bulk_size] = exact(size, d.width[2] == 4 ? 4 : 8);
+    d.more |= fm.space == suffix::none ? bulk_to_is_generic : 0;
 }
 
 void operand_layout::copy_operands(const ptx::instruction& i, const form& fm, instruction& d) {

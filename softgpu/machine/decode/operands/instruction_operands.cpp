@@ -82,6 +82,10 @@ void operand_layout::operands_of(const ptx::instruction& i, const form& fm, inst
             async_store_operands(i, fm, d);
             return;
         }
+        if (fm.has(suffix::bulk)) {
+            bulk_zero_operands(i, fm, d);
+            return;
+        }
         const operand& from = i.operands.at(1);
         const unsigned bytes = operand_bytes(fm, 1);
         if (from.kind == operand_kind::vector) {

@@ -69,6 +69,7 @@ private:
     void tensor_operands(const ptx::instruction& i, const form& fm, instruction& d);
     void tensor_map_operands(const ptx::instruction& i, const form& fm, instruction& d);
     void async_store_operands(const ptx::instruction& i, const form& fm, instruction& d);
+    void bulk_zero_operands(const ptx::instruction& i, const form& fm, instruction& d);
     place* bulk_list(const ptx::operand& to, ptx::suffix space, instruction& d);
     void bulk_address(const ptx::operand& o, ptx::suffix space, unsigned which, std::uint32_t wide, instruction& d);
     void mbarrier_operands(const ptx::instruction& i, const form& fm, instruction& d);  // async_operands.cpp

@@ -72,7 +72,7 @@ const instruction* multiply_floats(const instruction* i, std::byte* frame, warp*
         suffix a_type = p.shape.type_of(p.swapped ? fragment::b : fragment::a);
         suffix b_type = p.shape.type_of(p.swapped ? fragment::a : fragment::b);
         // fp8 is multiplied as halves in two groups of terms, and C is added last.
-        const bool adds_last = is_fp8(a_type);
+        const bool adds_last = is_in_bytes(a_type);
         if (adds_last) {
             a_type = as_halves(t.a, p.blocks * p.terms * rows, a_type);
             b_type = as_halves(t.b, p.columns * p.terms, b_type);

@@ -119,7 +119,7 @@ const instruction* multiply_sparse(const instruction* i, std::byte* frame, warp*
             for (unsigned n = 0; n < p.columns; ++n) {
                 integer_column(t, a.a, b + n * p.terms, d + n * rows);
             }
-        } else if (is_fp8(t.a)) {
+        } else if (is_in_bytes(t.a)) {
             multiply_fp8(t, a, b, d);
         } else {
             const split_rows split(t, a.a, a.takes_part);

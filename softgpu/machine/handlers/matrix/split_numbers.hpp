@@ -46,11 +46,14 @@ inline double value_by_type(suffix t, std::uint32_t x) {
     case suffix::tf32: return widened<tf32_format>(x >> 13);
     case suffix::e4m3: return widened<e4m3_format>(x);
     case suffix::e5m2: return widened<e5m2_format>(x);
+    case suffix::e3m2: return widened<e3m2_format>(x & 0x3F);
+    case suffix::e2m3: return widened<e2m3_format>(x & 0x3F);
+    case suffix::e2m1: return widened<e2m1_format>(x >> 2 & 0xF); // in the middle of its byte
     default: return std::bit_cast<float>(x);
     }
 }
 
-// fp8 as halves, which have all its numbers; the type of the result.
+// Floats of 8 bits and fewer as halves, which have all its numbers; the type of the result.
 inline suffix as_halves(std::uint32_t* x, unsigned count, suffix t) {
     for (unsigned k = 0; k < count; ++k) {
         x[k] = narrowed<f16_format>(value_by_type(t, x[k]));

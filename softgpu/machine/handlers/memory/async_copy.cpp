@@ -231,9 +231,11 @@ const instruction* pending_count(const instruction* i, std::byte* frame, warp* w
 }
 
 handler choose_tensor(const form& f) {
-    if (f.has(suffix::im2col_w) || f.has(suffix::im2col_w_128) || f.has(suffix::tile_gather4) ||
-        f.has(suffix::tile_scatter4)) {
+    if (f.has(suffix::im2col_w) || f.has(suffix::im2col_w_128)) {
         return nullptr; // of sm_100
+    }
+    if (is_by_rows(f) && (f.has(suffix::reduce) || f.has(suffix::tile_scatter4) != (f.space == suffix::global))) {
+        return nullptr;
     }
     if (f.has(suffix::prefetch)) {
         return nothing;

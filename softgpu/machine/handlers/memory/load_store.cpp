@@ -345,6 +345,9 @@ handler choose_memory(const form& f) {
                    ? start_async_store
                    : nullptr;
     }
+    if (f.has(suffix::bulk)) {
+        return f.op == opcode::st && (f.space == suffix::shared_cta || f.space == suffix::none) ? store_zeros : nullptr;
+    }
     switch (f.op) {
     case opcode::ld:
     case opcode::ldu: return choose_access<verb::load>(f);

@@ -183,6 +183,12 @@ void check_cluster_source(const instruction* i, warp* w, unsigned lane, std::uin
     check_proxy(i, w, lane, *site.from, from, bytes);
 }
 
+void check_zeros(const instruction* i, warp* w, unsigned lane, std::uint32_t at, std::uint32_t bytes) {
+    if (looks_at_bulk(*w->host->launch)) {
+        look(i, w, lane, *w->owner->checks->bulk_site, at, bytes, access_space::shared);
+    }
+}
+
 void check_outgoing(const instruction* i, warp* w, unsigned lane, const outgoing_copy& what) {
     if (!looks_at_bulk(*w->host->launch)) {
         return;

@@ -17,6 +17,8 @@ void check_incoming(const instruction* i, warp* w, unsigned lane, block& target,
 void land_incoming(block& target, const incoming_copy& what);
 // A copy to another block reads these bytes of the own shared memory.
 void check_cluster_source(const instruction* i, warp* w, unsigned lane, std::uint32_t from, std::uint32_t bytes);
+// st.bulk writes these bytes of the own shared memory.
+void check_zeros(const instruction* i, warp* w, unsigned lane, std::uint32_t at, std::uint32_t bytes);
 void check_outgoing(const instruction* i, warp* w, unsigned lane, const outgoing_copy& what);
 void finish_outgoing_check(const warp* w, const outgoing_copy& what);
 

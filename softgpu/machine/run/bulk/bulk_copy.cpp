@@ -10,6 +10,7 @@
 #include "softgpu/machine/run/bulk/bulk_lanes.hpp"
 #include "softgpu/machine/run/bulk/targets.hpp"
 #include "softgpu/machine/run/fault.hpp"
+#include "softgpu/machine/state/distributed_place.hpp"
 
 namespace softgpu::machine {
 
@@ -145,6 +146,33 @@ const instruction* start_async_store(const instruction* i, std::byte* /*frame*/,
             };
             begin_incoming(i, w, l, target, std::move(c));
         });
+    });
+}
+
+const instruction* store_zeros(const instruction* i, std::byte* /*frame*/, warp* w) {
+    constexpr std::uint64_t unit = 8;
+    return each_until_fault(i, w, [&](unsigned l, const bulk_lane& lane) {
+        const std::uint64_t bytes = lane.value(bulk_size, i->width[2]);
+        const std::uint64_t given = lane.to();
+        const std::uint64_t at =
+            (i->more & bulk_to_is_generic) != 0 ? shared_cluster_address(*w->host->launch, given) : given;
+        const auto found = find_distributed(*w->owner, at);
+        const std::uint64_t size = w->host->launch->shared_bytes;
+        if (bytes % unit != 0) {
+            raise(w, i, fault_kind::trap, "st.bulk of a size that is no multiple of 8", 1u << l);
+            return false;
+        }
+        const bool inside = found && found->owner == w->owner && found->offset <= size && bytes <= size - found->offset;
+        if (!inside || found->offset % unit != 0) {
+            raise_access(w, i, "write", "shared", given, static_cast<std::uint32_t>(bytes), inside, l);
+            return false;
+        }
+        const auto offset = static_cast<std::uint32_t>(found->offset);
+        if (w->owner->view != nullptr) {
+            check_zeros(i, w, l, offset, static_cast<std::uint32_t>(bytes));
+        }
+        std::memset(w->owner->shared + offset, 0, static_cast<std::size_t>(bytes));
+        return true;
     });
 }
 

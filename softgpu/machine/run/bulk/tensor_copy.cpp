@@ -40,8 +40,12 @@ suffix element_type(tensor_type t, suffix op) {
 }
 
 // nothing: a fault was raised.
-std::optional<tensor_map> read_map(const instruction* i, warp* w, unsigned lane, std::uint64_t at, bool im2col,
+std::optional<tensor_map> read_map(const instruction* i, warp* w, unsigned lane, std::uint64_t at,
                                    unsigned coordinates) {
+    const std::uint32_t kind = i->more >> bulk_kind_shift;
+    const bool im2col = (kind & walks_im2col) != 0;
+    const bool by_rows = (kind & walks_rows) != 0;
+    const unsigned rank = by_rows ? coordinates - walked_rows + 1 : coordinates;
     if (at % tensor_map_alignment != 0 || !look_up_allocation(w->host, at, sizeof(tensor_map), false)) {
         raise_access(w, i, "read", "global", at, sizeof(tensor_map), at % tensor_map_alignment != 0, lane);
         return std::nullopt;
@@ -51,8 +55,10 @@ std::optional<tensor_map> read_map(const instruction* i, warp* w, unsigned lane,
     std::string wrong = "the tensor map cannot be used: ";
     if (const char* const why = wrong_with(m)) {
         wrong += why;
-    } else if (m.rank != coordinates) {
-        wrong += "it has " + std::to_string(m.rank) + " dimensions, the instruction " + std::to_string(coordinates);
+    } else if (m.rank != rank) {
+        wrong += "it has " + std::to_string(m.rank) + " dimensions, the instruction " + std::to_string(rank);
+    } else if (by_rows && m.box[1] != 1) {
+        wrong += "its box has " + std::to_string(m.box[1]) + " rows; those of the instruction are single";
     } else if ((m.walk == tensor_walk::im2col) != im2col) {
         wrong += im2col ? "it is tiled, the instruction im2col" : "it is im2col, the instruction tiled";
     } else if (m.interleave != tensor_interleave::none) {
@@ -66,8 +72,11 @@ std::optional<tensor_map> read_map(const instruction* i, warp* w, unsigned lane,
 
 tensor_tile tile_of(const tensor_map& m, const bulk_lane& lane) {
     tensor_point at{};
-    for (unsigned k = 0; k < m.rank; ++k) {
+    for (unsigned k = 0; k < lane.coordinates(); ++k) {
         at[k] = lane.coordinate(k);
+    }
+    if (lane.coordinates() != m.rank) {
+        return rows_at(m, at);
     }
     if (m.walk == tensor_walk::tiled) {
         return tile_at(m, at);
@@ -106,14 +115,13 @@ std::vector<bulk_row> rows_for_checks(const warp* w, const tensor_tile& t) {
 // Runs body(lane, operands, map, tile) for each lane until one is at fault. map_at(lane): the map's address.
 template <class MapAt, class Body>
 const instruction* each_tile(const instruction* i, warp* w, const char* verb, MapAt&& map_at, Body&& body) {
-    const bool im2col = (i->more >> bulk_kind_shift & walks_im2col) != 0;
     bool fine = true;
     each_lane(w->mask, [&](unsigned l) {
         if (!fine) {
             return;
         }
         const bulk_lane lane(i, w, l);
-        const auto m = read_map(i, w, l, map_at(lane), im2col, lane.coordinates());
+        const auto m = read_map(i, w, l, map_at(lane), lane.coordinates());
         fine = m.has_value();
         if (fine) {
             check_map_use(i, w, l, map_at(lane));

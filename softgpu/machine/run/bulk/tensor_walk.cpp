@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "softgpu/machine/code/tensor_kinds.hpp"
+
 namespace softgpu::machine {
 
 namespace {
@@ -86,6 +88,19 @@ tensor_tile tile_at(const tensor_map& m, const tensor_point& corner) {
             return t;
         }
     }
+}
+
+tensor_tile rows_at(const tensor_map& m, const tensor_point& corners) {
+    tensor_tile t = empty_tile(m, m.box[0]);
+    for (unsigned n = 1; n <= walked_rows; ++n) {
+        const std::int64_t row = corners[n];
+        if (row >= 0 && row < static_cast<std::int64_t>(m.size[1])) {
+            add_row(m, m.address + static_cast<std::uint64_t>(row) * m.stride[0], corners[0], m.box[0], t.room(),
+                    t.rows);
+        }
+        ++t.count;
+    }
+    return t;
 }
 
 tensor_tile column_at(const tensor_map& m, const tensor_point& base, const std::array<std::uint16_t, 3>& offsets) {

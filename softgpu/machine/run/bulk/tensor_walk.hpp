@@ -31,6 +31,8 @@ struct tensor_tile {
 using tensor_point = std::array<std::int32_t, most_tensor_dimensions>;
 
 [[nodiscard]] tensor_tile tile_at(const tensor_map& m, const tensor_point& corner);
+// tile::gather4 and tile::scatter4: the rows whose second coordinates follow the first coordinate, one after the other.
+[[nodiscard]] tensor_tile rows_at(const tensor_map& m, const tensor_point& corners);
 // `offsets`: of the pixels from their base pixels, by dimension from the second on.
 [[nodiscard]] tensor_tile column_at(const tensor_map& m, const tensor_point& base,
                                     const std::array<std::uint16_t, 3>& offsets);

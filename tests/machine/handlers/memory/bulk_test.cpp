@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "softgpu/machine/tensor_map.hpp"
 #include "tests/machine/kernel_harness.hpp"
 
 namespace softgpu::test {
@@ -71,6 +72,85 @@ TEST(BulkCopy, IsLate) {
     ASSERT_FALSE(o.how.error) << o.how.error.message;
     EXPECT_EQ(o.out[0], 7u);
     EXPECT_EQ(o.out[63], 7u);
+}
+
+// tile::gather4 and tile::scatter4: four rows of a tensor of 8 x 16, by their numbers. -1 and 9 are outside.
+TEST(BulkCopy, FourRowsOfATensor) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "compute capability 10.0";
+    }
+    program p(kernel(
+        begin +
+            by_first("mov.b64 %rd9, 0; mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r5], 128;\n"
+                     "mov.b32 %r10, 4; mov.b32 %r11, 6; mov.b32 %r12, -1; mov.b32 %r13, 0; mov.b32 %r14, 9;\n"
+                     "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::"
+                     "bytes [%r4], [%p1, {%r10, %r11, %r12, %r13, %r14}], [%r5];\n") +
+            wait +
+            "@!%q0 bra LAST; mov.b32 %r10, 8; mov.b32 %r11, 1; mov.b32 %r12, 20; mov.b32 %r13, 3; mov.b32 %r14, 2;\n"
+            "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%p2, {%r10, %r11, "
+            "%r12, %r13, %r14}], [%r4];\n"
+            "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"
+            "LAST:\n" +
+            write + "ret;",
+        shared));
+    std::vector<std::uint32_t> numbers(16 * 8);
+    std::iota(numbers.begin(), numbers.end(), 1u);
+    machine::tensor_map m{};
+    m.size = {16, 8};
+    m.stride = {64};
+    m.box = {8, 1};
+    m.element_stride = {1, 1, 1, 1, 1};
+    m.rank = 2;
+    m.type = machine::tensor_type::u32;
+    m.mark = machine::tensor_map_mark;
+    m.address = p.buffer(numbers);
+    machine::tensor_map to = m;
+    to.address = p.buffer<std::uint32_t>(16 * 8);
+    const std::uint64_t out = p.buffer<std::uint32_t>(64);
+    p.run({.block = {64}}, {out, p.buffer(std::vector{m}), p.buffer(std::vector{to})});
+    const auto read = p.contents<std::uint32_t>(out, 64);
+    const auto written = p.contents<std::uint32_t>(to.address, 16 * 8);
+    const auto row = [](const std::vector<std::uint32_t>& from, std::size_t first) {
+        return std::vector<std::uint32_t>(from.begin() + static_cast<std::ptrdiff_t>(first),
+                                          from.begin() + static_cast<std::ptrdiff_t>(first + 8));
+    };
+    const std::vector<std::uint32_t> zeros(8);
+    EXPECT_EQ(row(read, 0), row(numbers, 6 * 16 + 4));
+    EXPECT_EQ(row(read, 8), zeros);
+    EXPECT_EQ(row(read, 16), row(numbers, 4));
+    EXPECT_EQ(row(read, 24), zeros);
+    EXPECT_EQ(row(written, 16 + 8), row(read, 0));
+    EXPECT_EQ(row(written, 3 * 16 + 8), row(read, 16));
+    EXPECT_EQ(row(written, 2 * 16 + 8), zeros);
+    EXPECT_EQ(row(written, 8), zeros);
+}
+
+// st.bulk: each of four threads clears 40 bytes of its own, by an address in shared memory and by a generic one.
+TEST(BulkCopy, StoresZeros) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "compute capability 10.0";
+    }
+    const auto clear = [](const std::string& store) {
+        return "shl.b32 %r7, %i, 2; add.u32 %r7, %r7, %r4; st.shared.u32 [%r7], 7; bar.sync 0;\n"
+               "setp.ge.u32 %q2, %i, 4; @%q2 bra REST; mad.lo.u32 %r10, %i, 64, %r4; cvt.u64.u32 %rd5, %r10;\n"
+               "cvta.shared.u64 %rd5, %rd5; mov.b64 %rd6, 40; mov.b32 %r11, 40;\n" +
+               store + "\nREST: bar.sync 0;\n" + write;
+    };
+    for (const std::string store : {"st.bulk.weak.shared::cta [%r10+8], 40, 0;", "st.bulk [%rd5+8], %rd6, 0;",
+                                    "st.bulk.weak.shared::cta [%r10+8], %r11, 0;"}) {
+        const outcome o = run(clear(store), 0);
+        ASSERT_FALSE(o.how.error) << o.how.error.message;
+        for (std::uint32_t t = 0; t < 64; ++t) {
+            EXPECT_EQ(o.out[t], t % 16 >= 2 && t % 16 < 12 ? 0u : 7u) << store << t;
+        }
+    }
+    EXPECT_EQ(run(clear("st.bulk.shared::cta [%r10], 36, 0;"), 0).how.error.kind, machine::fault_kind::trap);
+    EXPECT_EQ(run(clear("st.bulk.shared::cta [%r10+4], 8, 0;"), 0).how.error.kind,
+              machine::fault_kind::misaligned_address);
+    EXPECT_EQ(run(clear("st.bulk.shared::cta [%r10], 8192, 0;"), 0).how.error.kind,
+              machine::fault_kind::illegal_address);
+    EXPECT_EQ(run(clear("st.bulk [%p0], 64, 0;"), 0).how.error.kind, machine::fault_kind::illegal_address);
+    EXPECT_EQ(run(clear("st.bulk.shared::cta [%r10], 64, 1;"), 0).how.error.kind, machine::fault_kind::invalid_ptx);
 }
 
 TEST(BulkCopy, ToGlobalMemory) {
