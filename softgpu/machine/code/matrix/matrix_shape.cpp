@@ -171,11 +171,30 @@ fragment moved_fragment(const form& f) noexcept {
                                                     : fragment::c;
 }
 
-unsigned row_matrices(const form& f) noexcept {
-    if (f.type[0] != suffix::b16 || !f.has(suffix::m8n8)) {
-        return 0;
+unsigned row_groups(const form& f) noexcept {
+    const unsigned count = f.has(suffix::x1) ? 1 : f.has(suffix::x2) ? 2 : f.has(suffix::x4) ? 4 : 0;
+    const bool loads = f.op == opcode::ldmatrix;
+    const bool spread = loads && f.has(suffix::b8x16) && (f.has(suffix::b4x16_p64) || f.has(suffix::b6x16_p32));
+    if (f.has(suffix::m8n8)) {
+        return f.type[0] == suffix::b16 ? count : 0;
     }
-    return f.has(suffix::x1) ? 1 : f.has(suffix::x2) ? 2 : f.has(suffix::x4) ? 4 : 0;
+    if (f.has(suffix::m16n16)) {
+        return loads && f.has(suffix::trans) && (f.type[0] == suffix::b8 || spread) && count <= 2 ? 2 * count : 0;
+    }
+    if (f.has(suffix::m8n16)) {
+        return spread && !f.has(suffix::trans) ? count : 0;
+    }
+    return f.has(suffix::m16n8) && !loads && f.has(suffix::trans) && f.type[0] == suffix::b8 ? count : 0;
+}
+
+std::uint32_t byte_rows(const form& f) noexcept {
+    return (f.has(suffix::m16n16)  ? byte_rows_of_16
+            : f.has(suffix::m16n8) ? byte_rows_of_8
+            : f.has(suffix::m8n16) ? byte_rows_plain
+                                   : 0) |
+           (f.has(suffix::b4x16_p64)   ? byte_rows_from_4_bits
+            : f.has(suffix::b6x16_p32) ? byte_rows_from_6_bits
+                                       : 0);
 }
 
 std::optional<matrix_shape> shape_of(const form& f) {

@@ -48,7 +48,12 @@ struct matrix_shape {
 [[nodiscard]] std::optional<matrix_shape> shape_of(const form& f);
 // The fragment that a wmma.load or wmma.store moves.
 [[nodiscard]] fragment moved_fragment(const form& f) noexcept;
-// Of ldmatrix and stmatrix: how many matrices. 0: not supported.
-[[nodiscard]] unsigned row_matrices(const form& f) noexcept;
+// Of ldmatrix and stmatrix: how many groups of 8 rows, of 16 bytes each, and registers. 0: not supported.
+[[nodiscard]] unsigned row_groups(const form& f) noexcept;
+// Of the same with elements of 8 bits, what instruction::more has: how they go to registers, and how many bits an element has
+// in shared memory. 0: elements of 16 bits.
+inline constexpr std::uint32_t byte_rows_plain = 1, byte_rows_of_8 = 2, byte_rows_of_16 = 3, byte_rows_layout = 3;
+inline constexpr std::uint32_t byte_rows_from_4_bits = 4, byte_rows_from_6_bits = 8;
+[[nodiscard]] std::uint32_t byte_rows(const form& f) noexcept;
 
 } // namespace softgpu::machine

@@ -102,7 +102,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     case opcode::atom:
     case opcode::red: break;
     case opcode::ldmatrix:
-    case opcode::stmatrix: look.more = row_matrices(fm); break;
+    case opcode::stmatrix: look.more = row_groups(fm); break;
     case opcode::wmma: look.more = decoded.more; break;
     case opcode::cp:
         if (fm.has(suffix::bulk)) {
@@ -225,7 +225,7 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
         site.element_bytes = site.bytes;
         site.elements = 1;
         site.used = site.space == access_space::global ? 1 : 0;
-        if (i.op == opcode::stmatrix) {
+        if (i.op == opcode::stmatrix && byte_rows(fm) == 0) {
             site.is_matrix = true;
             site.is_transposed = fm.has(suffix::trans);
             site.values = decoded.places;

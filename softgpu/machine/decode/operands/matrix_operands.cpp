@@ -51,12 +51,14 @@ void operand_layout::matrix_operands(const ptx::instruction& i, const form& fm, 
     };
     switch (i.op) {
     case opcode::ldmatrix:
-        add(i.operands.at(0), row_matrices(fm), 4, true);
+        add(i.operands.at(0), row_groups(fm), 4, true);
         address(i.operands.at(1), fm, d);
+        d.more = byte_rows(fm);
         break;
     case opcode::stmatrix:
-        add(i.operands.at(1), row_matrices(fm), 4, false);
+        add(i.operands.at(1), row_groups(fm), 4, false);
         address(i.operands.at(0), fm, d);
+        d.more = byte_rows(fm);
         break;
     case opcode::movmatrix:
         add(i.operands.at(0), 1, 4, true);

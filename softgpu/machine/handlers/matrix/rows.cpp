@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ldmatrix, stmatrix and movmatrix: matrices of 8 x 8 elements of 16 bits, whose rows lie in shared memory or, two
-// elements a lane, in a register.
+// elements a lane, in a register; and those of 16 elements of 8 bits a row.
 #include <cstdio>
 
 #include "softgpu/machine/code/matrix/matrix_shape.hpp"
@@ -81,16 +81,33 @@ void count_rows(warp* w, const std::uint32_t* at) {
     count_shared<Verb>(w, lanes_from(0, side * Matrices), cost, row_bytes);
 }
 
+// The rows of a group of 8 rows, in order; false: a fault was raised.
+template <verb Verb, unsigned Groups, bool Generic>
+SOFTGPU_INLINE bool find_rows(std::uint32_t* at, const instruction* i, warp* w) {
+    const lane_mask rows = lanes_from(0, side * Groups);
+    if (!row_addresses<Verb, Generic>(at, i, w, rows) || !check_shared<Verb>(i, w, rows, at, row_bytes)) {
+        return false;
+    }
+    if (w->host->count) {
+        count_rows<Verb, Groups>(w, at);
+    }
+    return true;
+}
+
+SOFTGPU_INLINE void write_words(const instruction* i, std::byte* frame, const warp* w, unsigned k,
+                                const std::uint32_t* words) {
+    if (i->places[k] != nowhere) {
+        map_lanes(
+            w->mask, written<std::uint32_t>(frame, i->places[k]), [](std::uint32_t v) { return v; }, words);
+    }
+}
+
 template <verb Verb, unsigned Matrices, bool Transposed, bool Generic>
 const instruction* move_rows(const instruction* i, std::byte* frame, warp* w) {
     return whole_warp(i, frame, w, [&] {
         alignas(64) std::uint32_t at[lanes];
-        const lane_mask rows = lanes_from(0, side * Matrices);
-        if (!row_addresses<Verb, Generic>(at, i, w, rows) || !check_shared<Verb>(i, w, rows, at, row_bytes)) {
+        if (!find_rows<Verb, Matrices, Generic>(at, i, w)) {
             return false;
-        }
-        if (w->host->count) {
-            count_rows<Verb, Matrices>(w, at);
         }
         std::byte* const shared = w->owner->shared;
         alignas(64) std::uint16_t m[Matrices][side * side];
@@ -114,11 +131,80 @@ const instruction* move_rows(const instruction* i, std::byte* frame, warp* w) {
         }
         if constexpr (Verb == verb::load) {
             for (unsigned k = 0; k < Matrices; ++k) {
-                if (i->places[k] != nowhere) {
-                    map_lanes(
-                        w->mask, written<std::uint32_t>(frame, i->places[k]), [](std::uint32_t v) { return v; },
-                        reinterpret_cast<const std::uint32_t*>(m[k]));
+                write_words(i, frame, w, k, reinterpret_cast<const std::uint32_t*>(m[k]));
+            }
+        }
+        return true;
+    });
+}
+
+// Elements of 8 bits. Which byte of shared memory is byte `part` of register `r` of a lane: a row, by the lane that gives its address,
+// and a column. The transposed layouts are those that CUTLASS 4.2 states for its copies (cute/atom/copy_traits_sm100.hpp).
+struct byte_place {
+    unsigned row, column;
+};
+SOFTGPU_INLINE byte_place byte_of(std::uint32_t layout, unsigned r, unsigned part, unsigned lane) {
+    const unsigned quad = lane % 4;
+    switch (layout) {
+    case byte_rows_plain: return {r * side + lane / 4, 4 * quad + part};
+    case byte_rows_of_8: return {r * side + 2 * quad + (part & 1), lane / 4 + side * (part >> 1)};
+    default: return {r / 2 * 16 + 4 * quad + r % 2 * 2 + (part & 1), lane / 4 + side * (part >> 1)};
+    }
+}
+
+// 16 elements of `bits` bits, each to the low bits of a byte.
+SOFTGPU_INLINE void spread_row(std::uint8_t* row, unsigned bits) {
+    std::uint64_t packed[2];
+    std::memcpy(packed, row, sizeof(packed));
+    const auto all = static_cast<uint128>(packed[1]) << 64 | packed[0];
+    for (unsigned k = 0; k < row_bytes; ++k) {
+        row[k] = static_cast<std::uint8_t>(static_cast<unsigned>(all >> (bits * k)) & ((1u << bits) - 1));
+    }
+}
+
+template <verb Verb, unsigned Groups, bool Generic>
+const instruction* move_byte_rows(const instruction* i, std::byte* frame, warp* w) {
+    return whole_warp(i, frame, w, [&] {
+        alignas(64) std::uint32_t at[lanes];
+        if (!find_rows<Verb, Groups, Generic>(at, i, w)) {
+            return false;
+        }
+        const std::uint32_t layout = i->more & byte_rows_layout;
+        std::byte* const shared = w->owner->shared;
+        alignas(64) std::uint8_t m[Groups * side][row_bytes];
+        alignas(64) std::uint32_t words[Groups][lanes] = {};
+        const auto each_byte = [&](auto&& body) {
+            for (unsigned r = 0; r < Groups; ++r) {
+                for (unsigned l = 0; l < lanes; ++l) {
+                    for (unsigned part = 0; part < 4; ++part) {
+                        const byte_place p = byte_of(layout, r, part, l);
+                        body(m[p.row][p.column], words[r][l], 8 * part);
+                    }
                 }
+            }
+        };
+        if constexpr (Verb == verb::load) {
+            for (unsigned row = 0; row < Groups * side; ++row) {
+                std::memcpy(m[row], shared + at[row], row_bytes);
+                if ((i->more & (byte_rows_from_4_bits | byte_rows_from_6_bits)) != 0) {
+                    spread_row(m[row], (i->more & byte_rows_from_4_bits) != 0 ? 4 : 6);
+                }
+            }
+            each_byte([](std::uint8_t byte, std::uint32_t& word, unsigned shift) {
+                word |= static_cast<std::uint32_t>(byte) << shift;
+            });
+            for (unsigned r = 0; r < Groups; ++r) {
+                write_words(i, frame, w, r, words[r]);
+            }
+        } else {
+            for (unsigned r = 0; r < Groups; ++r) {
+                std::memcpy(words[r], read<std::uint32_t>(w, i->places[r]), sizeof(words[r]));
+            }
+            each_byte([](std::uint8_t& byte, std::uint32_t word, unsigned shift) {
+                byte = static_cast<std::uint8_t>(word >> shift);
+            });
+            for (unsigned row = 0; row < Groups * side; ++row) {
+                std::memcpy(shared + at[row], m[row], row_bytes);
             }
         }
         return true;
@@ -130,11 +216,7 @@ const instruction* move_matrix(const instruction* i, std::byte* frame, warp* w) 
         alignas(64) std::uint16_t m[side * side];
         std::memcpy(m, read<std::uint32_t>(w, i->places[1]), sizeof(m));
         transpose(m);
-        if (i->places[0] != nowhere) {
-            map_lanes(
-                w->mask, written<std::uint32_t>(frame, i->places[0]), [](std::uint32_t v) { return v; },
-                reinterpret_cast<const std::uint32_t*>(m));
-        }
+        write_words(i, frame, w, 0, reinterpret_cast<const std::uint32_t*>(m));
         return true;
     });
 }
@@ -142,7 +224,11 @@ const instruction* move_matrix(const instruction* i, std::byte* frame, warp* w) 
 template <verb Verb, unsigned Matrices>
 handler rows_of(const form& f) {
     const bool transposed = f.has(suffix::trans);
-    if (f.space == suffix::none) {
+    const bool generic = f.space == suffix::none;
+    if (byte_rows(f) != 0 && (generic || f.space == suffix::shared || f.space == suffix::shared_cta)) {
+        return generic ? move_byte_rows<Verb, Matrices, true> : move_byte_rows<Verb, Matrices, false>;
+    }
+    if (generic) {
         return transposed ? move_rows<Verb, Matrices, true, true> : move_rows<Verb, Matrices, false, true>;
     }
     if (f.space != suffix::shared && f.space != suffix::shared_cta) {
@@ -153,7 +239,7 @@ handler rows_of(const form& f) {
 
 template <verb Verb>
 handler choose_rows(const form& f) {
-    switch (row_matrices(f)) {
+    switch (row_groups(f)) {
     case 1: return rows_of<Verb, 1>(f);
     case 2: return rows_of<Verb, 2>(f);
     case 4: return rows_of<Verb, 4>(f);

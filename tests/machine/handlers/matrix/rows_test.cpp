@@ -134,6 +134,103 @@ TEST(MatrixRows, StorePutsEachLanesElements) {
     }
 }
 
+// Elements of 8 bits. CUTLASS's layouts of SM100_U8x8_LDSM_T and the like, of (lane, bit) and of (row, bit), to bits of one numbering.
+std::uint64_t bit_of_register(unsigned lane, unsigned r, unsigned part) {
+    return 256 * (lane % 4) + 8 * (lane / 4) + 128 * (part % 2) + 64 * (part / 2) + 1024 * r;
+}
+std::uint64_t bit_of_loaded_row(unsigned row) {
+    return 128 * (row % 2) + 1024 * (row / 2 % 2) + 256 * (row / 4 % 4) + 2048 * (row / 16);
+}
+
+std::uint8_t byte_in(const std::vector<std::uint32_t>& words, std::size_t byte) {
+    return static_cast<std::uint8_t>(words[byte / 4] >> (8 * (byte % 4)));
+}
+
+// The contents of shared memory before: see run().
+std::uint8_t first_byte(std::size_t byte) { return static_cast<std::uint8_t>(byte / 2 >> (8 * (byte % 2))); }
+// Element k of a row whose elements have so many bits.
+std::uint8_t element_of(std::size_t row, unsigned bits, unsigned k) {
+    std::uint32_t value = 0;
+    for (unsigned b = 0; b < bits; ++b) {
+        const unsigned at = bits * k + b;
+        value |= static_cast<std::uint32_t>(first_byte(row + at / 8) >> (at % 8) & 1) << b;
+    }
+    return static_cast<std::uint8_t>(value);
+}
+
+TEST(MatrixRows, LoadBytes) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "compute capability 10.0";
+    }
+    const auto offsets = scattered_rows();
+    const auto before = numbered(128);
+    for (const unsigned count : {1u, 2u}) {
+        for (const auto& [name, bits] :
+             {std::pair<std::string, unsigned>{"b8", 8}, {"b8x16.b6x16_p32", 6}, {"b8x16.b4x16_p64", 4}}) {
+            const outcome o = run("ldmatrix.sync.aligned.m16n16.x" + std::to_string(count) + ".trans.shared." + name +
+                                      " " + list(2 * count) + ", [%r4];",
+                                  offsets, before);
+            ASSERT_FALSE(o.how.error) << o.how.error.message;
+            for (unsigned l = 0; l < 32; ++l) {
+                for (unsigned n = 0; n < 8 * count; ++n) {
+                    const std::uint64_t bit = bit_of_register(l, n / 4, n % 4);
+                    unsigned row = 0;
+                    while (bit_of_loaded_row(row) != bit / 128 * 128) {
+                        ++row;
+                    }
+                    ASSERT_EQ(byte_in(o.registers, 16 * l + n),
+                              element_of(offsets[row], bits, static_cast<unsigned>(bit % 128 / 8)))
+                        << name << " x" << count << ", lane " << l << ", byte " << n;
+                }
+            }
+        }
+    }
+    for (const unsigned count : {1u, 2u, 4u}) {
+        for (const auto& [name, bits] : {std::pair<std::string, unsigned>{"b6x16_p32", 6}, {"b4x16_p64", 4}}) {
+            const outcome o = run("ldmatrix.sync.aligned.m8n16.x" + std::to_string(count) + ".shared.b8x16." + name +
+                                      " " + list(count) + ", [%r4];",
+                                  offsets, before);
+            ASSERT_FALSE(o.how.error) << o.how.error.message;
+            for (unsigned l = 0; l < 32; ++l) {
+                for (unsigned n = 0; n < 4 * count; ++n) {
+                    ASSERT_EQ(byte_in(o.registers, 16 * l + n),
+                              element_of(offsets[n / 4 * 8 + l / 4], bits, l % 4 * 4 + n % 4));
+                }
+            }
+        }
+    }
+}
+
+TEST(MatrixRows, StoreBytes) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "compute capability 10.0";
+    }
+    const auto offsets = scattered_rows();
+    std::vector<std::uint32_t> registers(128);
+    for (std::uint32_t k = 0; k < 128; ++k) {
+        registers[k] = k * 0x01234567u + 0x89ABCDEFu;
+    }
+    for (const unsigned count : {1u, 2u, 4u}) {
+        const outcome o = run("stmatrix.sync.aligned.m16n8.x" + std::to_string(count) + ".trans.shared.b8 [%r4], " +
+                                  list(count) + ";",
+                              offsets, registers);
+        ASSERT_FALSE(o.how.error) << o.how.error.message;
+        std::vector<std::uint8_t> expected(4 * room_words);
+        for (std::size_t k = 0; k < expected.size(); ++k) {
+            expected[k] = first_byte(k);
+        }
+        for (unsigned l = 0; l < 32; ++l) {
+            for (unsigned n = 0; n < 4 * count; ++n) {
+                const std::uint64_t bit = bit_of_register(l, n / 4, n % 4);
+                expected[offsets[bit / 128] + bit % 128 / 8] = byte_in(registers, 16 * l + n);
+            }
+        }
+        for (std::size_t k = 0; k < expected.size(); ++k) {
+            ASSERT_EQ(byte_in(o.room, k), expected[k]) << "x" << count << ", byte " << k;
+        }
+    }
+}
+
 TEST(MatrixRows, MoveTransposes) {
     const auto before = numbered(128);
     const outcome o = run("movmatrix.sync.aligned.m8n8.trans.b16 %r11, %r10;", scattered_rows(), before);
