@@ -48,6 +48,16 @@ TEST_F(Check, BulkCopiesWithoutOrder) {
     EXPECT_EQ(found[0].kind, "read of unwritten memory");
 }
 
+// st.bulk is a store of its thread: it needs a barrier as any other, and what it has cleared has been written.
+TEST_F(Check, BulkZeros) {
+    const std::string clear = "@%q0 st.bulk.weak.shared::cta [%r4], 256, 0;\n";
+    expect_none(begin + clear + "bar.sync 0;\n" + read + "add.u64 %rd1, %p0, 64; st.global.u32 [%rd1], %r8;\n",
+                {.block = {1}}, {zeros(1024)}, room);
+    expect_none(begin + clear + "bar.sync 0;\n" + read + "bar.sync 0;\n" + write, block, {0}, room);
+    expect_one(shared_race, begin + clear + read, block, {0}, room);
+    expect_one(shared_race, begin + write + clear, block, {0}, room);
+}
+
 // What no copy can have ends the kernel, and is not looked at piece by piece before.
 TEST_F(Check, BulkCopiesOfWrongSizes) {
     const std::uint64_t in = zeros(1024);

@@ -47,6 +47,13 @@ __global__ void read_copied(const int* data, int* out) {
     out[i] = data[i]; // FINDING(early_kernel): race between streams
 }
 
+__constant__ int constants[count];
+
+__global__ void read_constants(int* out) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = constants[i]; // FINDING(constants_copied): race between streams
+}
+
 __global__ void in_pool(int* data) {
     data[blockIdx.x * blockDim.x + threadIdx.x] = 3; // FINDING(pool_other_stream): use not ordered after the allocation
 }
@@ -187,6 +194,12 @@ void early_kernel(const streams& s) {
     DO(cudaMemcpyAsync(s.data, s.pinned, bytes, cudaMemcpyHostToDevice, s.b));
 }
 
+void constants_copied(const streams& s) {
+    DO(cudaMemcpyToSymbolAsync(constants, s.pinned, bytes, 0, cudaMemcpyHostToDevice, s.a));
+    s.join_if_fixed();
+    read_constants<<<blocks, 128, 0, s.b>>>(s.out);
+}
+
 // HOST_FINDING(two_copies): race between streams
 void two_copies(const streams& s) {
     const std::size_t pitch = 64 * sizeof(int);
@@ -281,7 +294,7 @@ struct named {
 const named cases[] = {CASE(missing_wait),      CASE(event_too_early), CASE(host_copy),       CASE(default_stream),
                        CASE(async_fill),        CASE(early_kernel),    CASE(two_copies),      CASE(pinned_reused),
                        CASE(pool_other_stream), CASE(free_in_use),     CASE(use_beside_free), CASE(graph_branch),
-                       CASE(one_buffer),        CASE(other_half)};
+                       CASE(one_buffer),        CASE(other_half),      CASE(constants_copied)};
 
 } // namespace
 

@@ -105,6 +105,15 @@ std::string table() {
            "[instruction_forms.txt](../tests/machine/decode/instruction_forms.txt); a test makes this table from the "
            "decoder's\n"
            "answers and fails if the two differ.\n\n"
+           "Instructions of compute capability 10.0 and later follow PTX ISA 9.0; they have not been compared with "
+           "hardware. Where it\n"
+           "leaves something open:\n\n"
+           "| subject | here |\n| --- | --- |\n"
+           "| `cvt.rs` | the random bits are added to the first dropped bits, of subnormal results too |\n"
+           "| `cvt.rs` to `e2m1x4` | bytes 3, 1, 2 and 0 of the random bits go to the first to the fourth number |\n"
+           "| a function's last parameter without a size (`.param .b8 a[]`) | has room for 256 bytes; a call with more "
+           "is "
+           "an error |\n\n"
            "| opcode | supported | forms tried | missing |\n| --- | --- | --- | --- |\n";
 #define SOFTGPU_OPCODE(id, text, destinations, family) names.emplace_back(text);
     std::vector<std::string> names;

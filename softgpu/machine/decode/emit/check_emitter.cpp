@@ -206,11 +206,11 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     site.verb = stores || copies || (object && fm.has(suffix::init))  ? access_verb::store
                 : i.op == opcode::ld || i.op == opcode::ldu || matrix ? access_verb::load
                                                                       : access_verb::update;
-    site.space = fm.space == suffix::global  ? access_space::global
-                 : i.op == opcode::wgmma     ? access_space::shared
-                 : fm.space == suffix::local ? access_space::local
-                 : fm.space == suffix::none  ? access_space::generic
-                                             : access_space::shared;
+    site.space = fm.space == suffix::global || fm.space == suffix::const_ ? access_space::global
+                 : i.op == opcode::wgmma                                  ? access_space::shared
+                 : fm.space == suffix::local                              ? access_space::local
+                 : fm.space == suffix::none                               ? access_space::generic
+                                                                          : access_space::shared;
     site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(fm.type[0]));
     site.elements = static_cast<std::uint8_t>(fm.vector);
     site.bytes = static_cast<std::uint8_t>(site.element_bytes * fm.vector);

@@ -154,6 +154,7 @@ const instruction* inspect_copy_arrival(const instruction* i, std::byte* frame, 
 template <access_verb Verb>
 handler by_space(const form& f) {
     switch (f.space) {
+    case suffix::const_: // lies in global memory
     case suffix::global: return inspect<access_space::global, Verb>;
     case suffix::shared:
     case suffix::shared_cta:

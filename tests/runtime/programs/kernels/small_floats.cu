@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Conversions of CUDA's headers from and to floats of 8, 6 and 4 bits and scales: their instructions give what their code
 // for the host gives.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter" // in NVIDIA's headers
 #include <cuda_fp4.h>
 #include <cuda_fp6.h>
 #include <cuda_fp8.h>
+#pragma GCC diagnostic pop
 
 #include "tests/runtime/programs/device_array.hpp"
 
