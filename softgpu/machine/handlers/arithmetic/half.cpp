@@ -64,7 +64,7 @@ struct on_values {
     }
 };
 
-// What tensor copies fill with where asked for NaN, of either sign. fma.oob takes a product with it for 0, sum included.
+// What tensor copies fill with where asked for NaN, and its negative: fma.oob gives 0 where a factor is one of them.
 SOFTGPU_INLINE bool is_out_of_bounds(std::uint32_t x) { return (x & 0x7FFF) == 0x7FF7; }
 template <class F>
 struct fma_or_zero {

@@ -125,6 +125,40 @@ TEST(BulkCopy, FourRowsOfATensor) {
     EXPECT_EQ(row(written, 8), zeros);
 }
 
+// As an H200 fills: one NaN for all types.
+TEST(BulkCopy, NanOutsideOfATensor) {
+    if (on_hardware()) {
+        GTEST_SKIP() << "the tensor map is the software GPU's";
+    }
+    for (const machine::tensor_type type : {machine::tensor_type::f16, machine::tensor_type::bf16,
+                                            machine::tensor_type::f32, machine::tensor_type::f64}) {
+        program p(kernel(begin +
+                             by_first("mov.b64 %rd9, 0; mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r5], 256;\n"
+                                      "mov.b32 %r10, 0; mov.b32 %r11, 1;\n"
+                                      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                                      "[%r4], [%p1, {%r10, %r11}], [%r5];\n") +
+                             wait + write + "ret;",
+                         shared));
+        const std::uint32_t row = 128 / machine::bytes_of(type);
+        machine::tensor_map m{};
+        m.size = {row, 2};
+        m.stride = {128};
+        m.box = {static_cast<std::uint16_t>(row), 2};
+        m.element_stride = {1, 1, 1, 1, 1};
+        m.rank = 2;
+        m.type = type;
+        m.fill = machine::tensor_fill::nan;
+        m.mark = machine::tensor_map_mark;
+        m.address = p.buffer<std::uint32_t>(64, 3);
+        const std::uint64_t out = p.buffer<std::uint32_t>(64);
+        p.run({.block = {64}}, {out, p.buffer(std::vector{m})});
+        const auto read = p.contents<std::uint32_t>(out, 64);
+        for (std::size_t k = 0; k < 64; ++k) {
+            EXPECT_EQ(read[k], k < 32 ? 3u : 0x7FF77FF7u) << k;
+        }
+    }
+}
+
 // st.bulk: each of four threads clears 40 bytes of its own, by an address in shared memory and by a generic one.
 TEST(BulkCopy, StoresZeros) {
     if (on_hardware()) {
