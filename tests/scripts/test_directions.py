@@ -62,7 +62,7 @@ ALLOWED = {
                          MACHINE + "/inspect", RUN, RUN + "/warp"},
     HANDLERS: {MACHINE + "/code", MACHINE + "/state", MACHINE + "/inspect", MACHINE + "/calls", RUN, RUN + "/warp",
                RUN + "/schedule", RUN + "/cluster", RUN + "/bulk"},
-    HANDLERS + "/arithmetic": {MACHINE + "/code", RUN + "/cluster", HANDLERS},
+    HANDLERS + "/arithmetic": {MACHINE + "/code", RUN + "/cluster", RUN + "/memory", HANDLERS},
     HANDLERS + "/memory": {MACHINE, MACHINE + "/code", MACHINE + "/module", RUN, RUN + "/memory", RUN + "/warp",
                            RUN + "/cluster", RUN + "/bulk", HANDLERS, HANDLERS + "/arithmetic"},
     HANDLERS + "/matrix": {MACHINE + "/code", RUN, RUN + "/warp", HANDLERS, HANDLERS + "/arithmetic",

@@ -20,7 +20,8 @@ bool is_64(suffix t) { return t == suffix::s64 || t == suffix::u64 || t == suffi
 instruction_class arithmetic_class(suffix t) {
     switch (t) {
     case suffix::f64: return instruction_class::fp64;
-    case suffix::f32: return instruction_class::fp32;
+    case suffix::f32:
+    case suffix::f32x2: return instruction_class::fp32;
     case suffix::f16:
     case suffix::f16x2:
     case suffix::bf16:

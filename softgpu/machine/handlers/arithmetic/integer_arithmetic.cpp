@@ -98,6 +98,7 @@ const instruction* dot_product(const instruction* i, std::byte* frame, warp* w) 
         [high](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
             std::uint32_t sum = z;
             for (unsigned k = 0; k < (Half ? 2u : 4u); ++k) {
+                // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign extends
                 const std::int64_t q = static_cast<B>(y >> (8 * (Half && high ? k + 2 : k)));
                 const std::int64_t p =
                     Half ? static_cast<std::int64_t>(

@@ -139,7 +139,7 @@ const instruction* move_rows(const instruction* i, std::byte* frame, warp* w) {
 }
 
 // Elements of 8 bits. Which byte of shared memory is byte `part` of register `r` of a lane: a row, by the lane that gives its address,
-// and a column. The transposed layouts are those that CUTLASS 4.2 states for its copies (cute/atom/copy_traits_sm100.hpp).
+// and a column. The transposed layouts are those that CUTLASS 4.2 states for its copies (SM100_U8x8_LDSM_T and the like).
 struct byte_place {
     unsigned row, column;
 };
