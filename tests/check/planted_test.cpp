@@ -277,7 +277,7 @@ TEST(PlantedOptions, StatusAndChoice) {
     EXPECT_NE(other.text.find("0 findings"), std::string::npos) << other.text;
     EXPECT_EQ(run("race_warps", "--check races").status, 2);
     EXPECT_GE(read_expectations().size(), 23u);
-    EXPECT_EQ(read_expectations(PLANTED_ORDER, PLANTED_ORDER_SOURCE).size(), 14u);
+    EXPECT_EQ(read_expectations(PLANTED_ORDER, PLANTED_ORDER_SOURCE).size(), 15u);
 }
 
 } // namespace
