@@ -15,6 +15,7 @@
 #include "warpfold/detail/threads/parallel_for.hpp"
 #include "warpfold/host/core/block_input.hpp"
 #include "warpfold/host/core/target.hpp"
+#include "warpfold/host/exact_sum/bounded.hpp"
 #include "warpfold/host/exact_sum/chunk.hpp"
 #include "warpfold/host/exact_sum/products.hpp"
 
@@ -85,6 +86,9 @@ void add_on_host(const host& on, std::uint64_t n, long_accumulator<T, sizeof...(
 // The sum of terms of type T, rounded to R.
 template <class T, class R = T, class... Ins>
 R exact_on_host(const host& on, std::uint64_t n, const Ins&... ins) {
+    if (const auto found = bounded_on_host<T>(on, n, finish_sum<R>{}, ins...)) {
+        return *found;
+    }
     long_accumulator<T, sizeof...(Ins)> total;
     add_on_host<T>(on, n, total, ins...);
     return total.template value<R>();

@@ -10,6 +10,7 @@
 #include "warpfold/detail/exact/exact_finish.hpp"
 #include "warpfold/detail/exact/long_accumulator.hpp"
 #include "warpfold/host/core/target.hpp"
+#include "warpfold/host/exact_sum/bounded.hpp"
 #include "warpfold/host/exact_sum/exact_sum.hpp"
 
 namespace warpfold::detail {
@@ -19,6 +20,18 @@ struct exact_finish_engine<host> {
     template <class T, class In, class Finish>
     static typename Finish::result value(const host& on, const In& in, std::uint64_t n, const Finish& finish,
                                          const char* /*call*/) {
+        if constexpr (Finish::sums + (Finish::squares ? 1 : 0) == 1) {
+            const auto found = [&] {
+                if constexpr (Finish::squares) {
+                    return bounded_on_host<T>(on, n, detail::finish_of(finish, n), in, in);
+                } else {
+                    return bounded_on_host<T>(on, n, detail::finish_of(finish, n), in);
+                }
+            }();
+            if (found) {
+                return *found;
+            }
+        }
         using totals = exact_totals<T>;
         std::int64_t sum[Finish::sums != 0 ? Finish::sums * totals::sum_limbs : 1];
         std::int64_t squares[Finish::squares ? totals::square_limbs + totals::more_limbs : 1];

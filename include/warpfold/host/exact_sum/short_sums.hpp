@@ -18,6 +18,7 @@
 #include "warpfold/detail/exact/exact_integer.hpp"
 #include "warpfold/host/core/target.hpp"
 #include "warpfold/host/core/vectors.hpp"
+#include "warpfold/host/exact_sum/bounded.hpp"
 #include "warpfold/host/exact_sum/chunk.hpp"
 #include "warpfold/host/exact_sum/exact_sum.hpp"
 
@@ -26,13 +27,8 @@ namespace warpfold::detail {
 // Elements; of more, setting up an accumulator takes little of the time.
 inline constexpr std::uint64_t short_sum = 1024;
 
-// a + b in a, its error in b. V: double or a vector of it.
-template <class V>
-[[gnu::always_inline]] inline void two_sum(V& a, V& b) {
-    const V sum = a + b, of_b = sum - a;
-    b = (a - (sum - of_b)) + (b - of_b);
-    a = sum;
-}
+// Elements, from which on a bounded sum is the fastest.
+inline constexpr std::uint64_t least_bounded = 128;
 
 // Without `Rest` there is no second sum: of floats, doubles are often enough.
 template <class V, class Bits, bool Rest>
@@ -136,6 +132,11 @@ public:
     // The sum of n elements, rounded to R.
     template <class In>
     R operator()(std::uint64_t n, const In& in) const {
+        if (n >= least_bounded) {
+            if (const auto found = bounded_on_host<T>(host{1}, n, finish_sum<R>{}, in)) {
+                return *found;
+            }
+        }
         R result;
         return quick_ && n <= short_sum && few(static_cast<unsigned>(n), in, result)
                    ? result
