@@ -71,6 +71,12 @@ struct axis_fold {
                 return static_cast<std::uint64_t>(place.role + static_cast<std::int64_t>(k) * weight);
             };
             if constexpr (is_commutative_v<Op>) {
+                if constexpr (!indexed) {
+                    if (step == 1 && count >= host_lanes) {
+                        joined.add(fold_in_lanes_apart<A>(run, 0, count, map, op));
+                        return;
+                    }
+                }
                 if (count >= host_lanes) {
                     const auto at = [&](const T& x, std::uint64_t k) -> A {
                         return static_cast<A>(detail::mapped(map, x, index(k)));

@@ -40,7 +40,7 @@ A fold_chunk(const In& in, std::uint64_t begin, std::uint64_t end, const Map& ma
     } else if constexpr (std::is_same_v<Op, extremes_operation>) {
         return with_widest_vectors([&] { return extremes_in_lanes<A>(in, begin, end); });
     } else if constexpr (is_commutative_v<Op>) {
-        return with_widest_vectors([&] { return fold_in_lanes<A>(in, begin, end, map, op); });
+        return fold_in_lanes_apart<A>(in, begin, end, map, op);
     } else {
         return fold_in_order<A>(in, begin, end, map, op);
     }
