@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "python/src/calls.hpp"
+#include "python/src/operations.hpp"
 #include "python/src/plain_bools.hpp"
 #include "python/src/segments.hpp"
 #include "warpfold/host/core/lanes.hpp"
@@ -55,8 +56,8 @@ candidate<T> first_extreme(const T* in, std::uint64_t count) {
 // The extreme of `count` elements.
 template <bool Smallest, class T>
 T extreme_of(const T* in, std::uint64_t count) {
-    const std::conditional_t<Smallest, minimum, maximum> closer;
-    return detail::fold_in_lanes<T>(in, 0, count, detail::identity_map{}, closer);
+    const std::conditional_t<Smallest, minimum, maximum_of_any_zero> closer;
+    return detail::fold_in_lanes_apart<T>(in, 0, count, detail::identity_map{}, closer);
 }
 
 // The first of `count` elements for which `is_it` is true. There is one.
@@ -79,9 +80,11 @@ std::uint64_t first_of(const T* in, std::uint64_t count, const Test& is_it) {
 
 // The first of `count` elements that equals `wanted`, or is NaN if it is NaN. There is one.
 template <class T>
-std::uint64_t place_of(T wanted, const T* in, std::uint64_t count) {
-    return wanted != wanted ? first_of(in, count, [](T x) { return x != x; })
-                            : first_of(in, count, [wanted](T x) { return x == wanted; });
+[[gnu::noinline]] std::uint64_t place_of(T wanted, const T* in, std::uint64_t count) {
+    return detail::with_widest_vectors([&] {
+        return wanted != wanted ? first_of(in, count, [](T x) { return x != x; })
+                                : first_of(in, count, [wanted](T x) { return x == wanted; });
+    });
 }
 
 // The best of elements [begin, end) of a segment, and its block. read(k, count, room): elements from k on, which may be

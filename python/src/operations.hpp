@@ -2,6 +2,7 @@
 // The operations of calls.hpp, and their results of no elements.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -42,6 +43,21 @@ A extreme_of(element type, bool largest) {
         }
     }
 }
+
+// The library's operation, but of zeros of both signs either one may be the result, so that it has three instructions instead of five:
+// `first` and `second` differ for a NaN, of which one is the result, and for zeros.
+struct maximum_of_any_zero : maximum {
+    template <class A>
+    constexpr A operator()(const A& a, const A& b) const {
+        if constexpr (std::is_floating_point_v<A>) {
+            using bits = detail::bits_of<A>;
+            const A first = b < a ? a : b, second = a < b ? b : a;
+            return std::bit_cast<A>(std::bit_cast<bits>(first) | std::bit_cast<bits>(second));
+        } else {
+            return maximum::operator()(a, b);
+        }
+    }
+};
 
 // The result of no elements of the type.
 template <class A>

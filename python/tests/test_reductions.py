@@ -445,3 +445,62 @@ def test_axes_of_scalars_with_where(name, where):
 def test_a_complex_type_of_real_means_is_an_error_of_its_own():
     with pytest.raises(TypeError, match="mean: the result has dtype complex128; accepted are float16, float32 and float64"):
         wf.mean([1.0], dtype=complex)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "float32", "int64"])
+@pytest.mark.parametrize("length", [1, 63, 64, 65, 5000, 70_000])
+def test_one_element_decides_a_row(dtype, length):
+    for is_all in (False, True):
+        rows = np.full((9, length), is_all, dtype)
+        for row, place in enumerate((0, length // 2, length - 1, min(63, length - 1), min(64, length - 1))):
+            rows[row, place] = not is_all
+        if dtype.startswith("f"):
+            rows[5, 0], rows[6, -1] = (np.nan, np.inf) if is_all else (-0.0, -0.0)
+        for some in (rows, rows[::-2], np.repeat(rows, 2, axis=0)[::2]):
+            assert_same(wf.any(some, 1), np.any(some, 1))
+            assert_same(wf.all(some, 1), np.all(some, 1))
+        if dtype == "bool":
+            assert_same(wf.min(rows, 1), np.min(rows, 1))
+            assert_same(wf.max(rows, 1), np.max(rows, 1))
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_all_elements_in_the_order_of_memory(dtype):
+    cube = (np.arange(2 * 300 * 41) % 7 == 3).reshape(2, 300, 41).astype(dtype)
+    for some in (cube.T, cube[::-1, ::-1, ::-1], cube.transpose(1, 2, 0)[::-1], cube[:, ::-3].T, np.broadcast_to(cube[0].T, (2, 41, 300))):
+        for name in ("sum", "min", "max", "any", "all", "count_nonzero", "prod"):
+            assert_same(getattr(wf, name)(some), np.asarray(getattr(np, name)(some)), tolerance_of(dtype))
+        for name in ("argmin", "argmax"):
+            assert_same(getattr(wf, name)(some), getattr(np, name)(some))
+        assert_same(wf.max(some[:1], axis=(1, 2)), np.max(some[:1], axis=(1, 2)))
+    nothing = np.zeros((300, 41), dtype).T[::-1]
+    assert not wf.any(nothing) and wf.all(nothing + 1 > 0) and wf.count_nonzero(nothing) == 0
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_narrow_sums_and_products_wrap(dtype):
+    limits = np.iinfo(dtype)
+    array = np.random.default_rng(2).integers(limits.min, limits.max, (70, 130), dtype, endpoint=True) | 1
+    for other in (dtype, "u" + dtype if dtype[0] == "i" else dtype[1:], "int64", "uint64", "int16", "float64"):
+        for axis in (None, 0, 1):
+            for some in (array, array.T, array[::-1, ::2]):
+                for name in ("sum", "prod"):
+                    if name == "sum" or other != "float64":
+                        assert_same(getattr(wf, name)(some, axis, other), getattr(np, name)(some, axis, other), 1e-12)
+    small = (array % 3).astype(dtype)
+    assert_same(wf.prod(small, 0, np.float64), np.prod(small, 0, np.float64), 1e-12)
+    assert_same(wf.prod(small % 2 == 1, 0, np.float64), np.prod(small % 2 == 1, 0, np.float64))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_nan_is_the_extreme_wherever_it_is(dtype):
+    for n in (1, 31, 32, 33, 1000, 70_000):
+        array = np.linspace(-1, 1, n).astype(dtype)
+        for place in (0, n // 2, n - 1):
+            for nan in (np.nan, -np.nan):
+                some = array.copy()
+                some[place] = nan
+                assert np.isnan(wf.max(some)) and np.isnan(wf.min(some)) and wf.argmax(some) == wf.argmin(some) == place
+        zeros = np.where(np.arange(n) % 2, dtype(0), -dtype(0))
+        assert wf.max(zeros) == 0 == wf.min(zeros) and wf.max(-array) == -wf.min(array)
+        assert wf.max(np.append(array, [np.inf, -np.inf]).astype(dtype)) == np.inf

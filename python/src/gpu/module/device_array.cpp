@@ -71,12 +71,6 @@ numbers numbers_of(nb::handle sequence) {
     return all;
 }
 
-bool is_plain(const array& a) {
-    const std::int64_t bytes = size_of(a.type);
-    return (a.size() == 0 || a.at.is_contiguous(bytes)) &&
-           reinterpret_cast<std::uintptr_t>(a.data) % static_cast<std::uintptr_t>(bytes) == 0;
-}
-
 array array_at(std::uintptr_t address, element type, numbers shape, numbers strides) {
     return {reinterpret_cast<char*>(address), type, std::move(shape), // NOLINT(performance-no-int-to-ptr)
             std::move(strides)};

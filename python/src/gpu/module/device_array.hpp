@@ -10,6 +10,7 @@
 
 #include "python/src/descriptions.hpp"
 #include "python/src/gpu/module/place.hpp"
+#include "python/src/memory_order.hpp"
 
 namespace warpfold::python::on_gpu {
 
@@ -32,9 +33,6 @@ element type_of(nb::handle dtype);
 // The same of an np.dtype that NumPy has one of only; none for others.
 std::optional<element> type_of_own(nb::handle dtype);
 nb::handle dtype_of(element type);
-
-// Whether elements follow each other without gaps, at a multiple of their size.
-bool is_plain(const array& a);
 
 // Raises TypeError for what is no sequence of integers, and OverflowError.
 numbers numbers_of(nb::handle sequence);

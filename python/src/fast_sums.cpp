@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include <cstdint>
+#include <type_traits>
+
+#include "python/src/fast_folds.hpp"
+
+namespace warpfold::python {
+
+namespace {
+
+struct wrapping_sum {
+    template <class T>
+    using accumulator = T;
+    static constexpr bool commutative = true;
+
+    template <class A>
+    static constexpr A identity() {
+        return A{0};
+    }
+    template <class A>
+    constexpr A operator()(A a, A b) const {
+        return static_cast<A>(a + b);
+    }
+};
+
+} // namespace
+
+bool sum_fast(const array& in, const array& out) {
+    if (wrap_in_place(in, out, sum{}, wrapping_sum{})) {
+        return true;
+    }
+    return with_plain_type(in.type, [&](auto zero) {
+        using T = decltype(zero);
+        if (out.type == element::float64) {
+            return fold_as<T, double>(in, out, sum{});
+        }
+        if constexpr (std::is_same_v<T, float>) {
+            return out.type == in.type && fold_as<T, T>(in, out, sum{});
+        } else if constexpr (std::is_integral_v<T> && sizeof(T) < 8) { // 64 bits of either sign
+            return size_of(out.type) == 8 && fold_as<T, std::uint64_t>(in, out, sum{});
+        } else {
+            return false;
+        }
+    });
+}
+
+} // namespace warpfold::python
