@@ -60,10 +60,10 @@ inline nanobind::object tuple_of(const numbers& all) {
     return tuple;
 }
 
-// None if an object has no buffer, or one of another type. No Python exception is set.
-inline std::optional<array> array_of(nanobind::handle object) {
+// None if an object has no buffer, or one of another type. No Python exception is set. `more`: PyBUF_WRITABLE, or 0.
+inline std::optional<array> array_of(nanobind::handle object, int more = 0) {
     Py_buffer view;
-    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
+    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_STRIDES | PyBUF_FORMAT | more) != 0) {
         PyErr_Clear();
         return std::nullopt;
     }

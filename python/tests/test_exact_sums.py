@@ -347,3 +347,68 @@ def test_out_of_exact_sums(dtype):
     shared, expected = array[1].copy(), np.vecdot(array.conj(), array[1])
     wf.exact_dot(array, shared, out=shared[1:])  # every result reads what others overwrite
     assert_same(shared[1:], expected)
+
+
+def rounded(exact, dtype):
+    """The number of a type nearest to a fraction, ties to even."""
+    if dtype == np.float64:
+        return np.float64(float(exact))
+    near = np.float32(float(exact))
+    beside = [near, np.nextafter(near, np.float32(-np.inf)), np.nextafter(near, np.float32(np.inf))]
+    return min(beside, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(np.uint32)) % 2))
+
+
+def root(exact, dtype):
+    """The number of a type nearest to the root of a fraction."""
+    near = dtype(math.sqrt(exact))
+    for one in (np.nextafter(near, dtype(0)), near, np.nextafter(near, dtype(np.inf))):
+        middle = (Fraction(float(one)) + Fraction(float(np.nextafter(one, dtype(np.inf))))) / 2
+        if exact < middle**2:
+            return one
+    raise AssertionError(f"no number is near the root of {float(exact)}")
+
+
+def awkward(draw, n, dtype, kind):
+    """Numbers whose sums are hard to round in one way."""
+    x = draw.normal(size=n)
+    digits = np.finfo(dtype).nmant
+    return {"usual": lambda: x, "positive": lambda: np.abs(x), "integers": lambda: np.round(x * 1000), "sorted": lambda: np.sort(x),
+            "growing": lambda: x * 2.0 ** (np.arange(n) * 60 // n), "shrinking": lambda: x * 2.0 ** -(np.arange(n) * 60 // n),
+            "cancelling": lambda: np.where(np.arange(n) % 2, -np.roll(x, 1), x), "ties": lambda: np.append(np.ones(n - 1), 2.0**-digits / 2),
+            "next to ties": lambda: np.append(np.ones(n - 2), [2.0**-digits * n / 2, 2.0 ** (-3 * digits)]), "zeros": lambda: x * 0,
+            "large": lambda: x * float(np.finfo(dtype).max) / 1e8, "small": lambda: x * float(np.finfo(dtype).tiny) * 4,
+            }[kind]().astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["usual", "positive", "integers", "sorted", "growing", "shrinking", "cancelling", "ties", "next to ties",
+                                  "zeros", "large", "small"])
+def test_long_exact_sums_are_rounded_once(dtype, kind):
+    draw = np.random.default_rng(5)
+    for n in (127, 128, 1000, 2049, 5003):
+        a, b = awkward(draw, n, dtype, kind), draw.normal(size=n).astype(dtype)
+        fractions, others = [Fraction(x) for x in a.tolist()], [Fraction(x) for x in b.tolist()]
+        assert_same(wf.exact_sum(a), rounded(sum(fractions), dtype))
+        assert_same(wf.exact_sum(np.tile(a, (3, 1)), axis=1), np.full(3, rounded(sum(fractions), dtype)))
+        assert_same(wf.exact_mean(a), rounded(sum(fractions) / n, dtype))
+        if kind != "large" or dtype == np.float32:
+            assert_same(wf.exact_dot(a, b), rounded(sum(x * y for x, y in zip(fractions, others)), dtype))
+        if kind not in ("large", "small"):
+            assert_same(wf.exact_norm(a), root(sum(x * x for x in fractions), dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_special_values_in_long_exact_sums(dtype):
+    for n in (130, 5000):
+        for place in (0, n // 2, n - 1):
+            for special in (np.nan, np.inf, -np.inf):
+                array = np.linspace(0, 1, n).astype(dtype)
+                array[place] = special
+                assert_same(wf.exact_sum(array), dtype(special))
+                assert_same(wf.exact_mean(array), dtype(special))
+                assert_same(wf.exact_dot(array, np.ones(n, dtype)), dtype(special))
+                assert_same(wf.exact_norm(array), dtype(abs(special)))
+        most = np.full(n, np.finfo(dtype).max)
+        assert_same(wf.exact_sum(most), dtype(np.inf))
+        assert_same(wf.exact_sum(most * np.where(np.arange(n) % 2, dtype(-1), dtype(1))), dtype(0))
+        assert_same(wf.exact_mean(most), np.finfo(dtype).max)

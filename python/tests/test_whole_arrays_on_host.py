@@ -11,7 +11,7 @@ from support import OF_FLOATS, TYPES, arrays, assert_same, moderate, outcome, wi
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("WARPFOLD_DEVICE")), reason="is about arrays that are computed on the host")
 
-ALONG = ("sum", "prod", "min", "max", "argmin", "argmax", "mean", "any", "all", "count_nonzero")
+ALONG = ("sum", "prod", "min", "max", "argmin", "argmax", "mean", "any", "all", "count_nonzero", *OF_FLOATS[1:])
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -130,14 +130,15 @@ def test_results_and_errors_are_those_of_the_functions_in_python(name, case):
 def test_what_is_one_call(dtype, shape):
     array = np.ones(shape, dtype)
     for name in wf._calls.WHOLE:
-        of_floats = dtype == np.float16 if name == "mean" else name in OF_FLOATS and dtype not in (np.float32, np.float64)
+        of_floats = (dtype == np.float16 if name in ("mean", "var", "norm")
+                     else name in OF_FLOATS and dtype not in (np.float32, np.float64))
         is_left = of_floats or (name.startswith("cum") and len(shape) != 1)
         assert (in_one_call(name, array) is None) == is_left, name
         for axis in range(-len(shape), len(shape)):
             assert (in_one_call(name, array, axis) is None) == (name not in ALONG or of_floats), name
 
 
-@given(st.sampled_from([*ALONG, "exact_sum"]), with_axis(arrays(elements=moderate)))
+@given(st.sampled_from(ALONG), with_axis(arrays(elements=moderate)))
 def test_kept_axes(name, case):
     array, axis = case
     function = getattr(wf, name)
@@ -152,6 +153,87 @@ def test_kept_axes_are_those_of_numpy(monkeypatch):
     for axis in (None, 0, 1, -1, -3):
         assert_same(wf.max(array, axis, keepdims=True), np.max(array, axis, keepdims=True))
         assert_same(wf.argmin(array, axis=axis, keepdims=True), np.argmin(array, axis=axis, keepdims=True))
+
+
+# Values of arguments that one call of the extension module may have, and ones that are left to Python.
+DTYPES = [None, np.int8, "uint16", np.dtype("int64"), np.uint64, np.float16, "f4", float, bool, ">f8", complex, "none", 3]
+INITIALS = [0, 1, -3, 2.5, -0.0, float("nan"), 300, 2**40 + 1, 2**63, -1, True, np.float32(2), None, "a"]
+OUTS = ["usual", "gaps", "int8", "float64", "read-only", "shape", "itself", "none", np.matrix]
+
+
+def given_out(kind, usual, array):
+    """An `out` for results like `usual`."""
+    room = np.zeros((*usual.shape, 2), usual.dtype)
+    made = {"usual": room[..., 0].copy(), "gaps": room[..., 1], "shape": np.zeros((2, *usual.shape), usual.dtype),
+            "read-only": room[..., 0].copy(), "none": [], "itself": np.resize(array.reshape(-1)[:usual.size], usual.shape)}
+    if kind == "itself" and array.size >= usual.size:
+        made[kind] = array.reshape(-1)[:usual.size].reshape(usual.shape)
+    if kind == "read-only":
+        made[kind].flags.writeable = False
+    if kind is np.matrix:
+        return room[..., 0].reshape(-1, 1).view(np.matrix)
+    return made[kind] if kind in made else np.zeros(usual.shape, kind)
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=600)
+@given(st.sampled_from(sorted(wf._calls.HAVE_MORE)), with_axis(arrays(elements=moderate)), st.data())
+def test_calls_with_arguments(name, case, data):
+    array, axis = case
+    function = getattr(wf, name)
+    options = {"axis": axis} if data.draw(st.booleans()) else {}
+    for argument, values in (("dtype", DTYPES), ("initial", INITIALS), ("out", OUTS)):
+        if data.draw(st.booleans()):
+            options[argument] = data.draw(st.sampled_from(values))
+    if data.draw(st.booleans()):
+        flags = np.asarray(np.arange(array.size).reshape(array.shape) % 3 != data.draw(st.integers(0, 3)))
+        first = flags[..., :1] if flags.ndim else flags
+        options["where"] = data.draw(st.sampled_from([flags, first, np.zeros_like(flags), True, None, flags + 1]))
+    results, written = [], []
+    for call in (function, function.__wrapped__):
+        mine = array.copy() if options.get("out") == "itself" else array
+        given = dict(options)
+        if "out" in options:
+            usual = outcome(function.__wrapped__, mine, **{key: value for key, value in options.items() if key != "out"})
+            given["out"] = given_out(options["out"], np.zeros(1) if isinstance(usual, type) else np.asarray(usual), mine)
+        results.append(outcome(call, mine, **given))
+        assert isinstance(results[-1], type) or "out" not in options or results[-1] is given["out"]
+        written.append(given.get("out"))
+    assert_same_kinds(*results)
+    if "out" in options and not isinstance(results[0], type):
+        assert_same(*written)
+
+
+def test_which_arguments_are_one_call(monkeypatch):
+    for module in ("reductions", "moments", "scans"):
+        monkeypatch.setattr(f"warpfold._{module}.call_of", lambda *_: pytest.fail("computed in Python"))
+    array, flags = np.arange(24, dtype=np.float32).reshape(4, 6), np.arange(24).reshape(4, 6) % 2 == 0
+    for axis, kept in ((None, ()), (0, (6,)), (1, (4,)), (-2, (6,))):
+        for name in ("sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax"):
+            out = np.empty(kept, getattr(np, name)(array).dtype)
+            assert getattr(wf, name)(array, axis, out=out) is out
+            assert_same(out, getattr(np, name)(array, axis))
+        for name in ("sum", "prod", "min", "max"):
+            assert_same(getattr(wf, name)(array, axis, initial=3), getattr(np, name)(array, axis, initial=3))
+            assert_same(getattr(wf, name)(array, axis=axis, initial=1, where=flags),
+                        getattr(np, name)(array, axis, initial=1, where=flags))
+        for name in ("any", "all"):
+            assert_same(getattr(wf, name)(array, axis, where=flags), getattr(np, name)(array, axis, where=flags))
+        assert_same(wf.sum(array, axis, dtype=np.float64), np.sum(array, axis, dtype=np.float64))
+        assert_same(wf.sum(flags, axis, dtype="i8"), np.sum(flags, axis, dtype="i8"))
+        if axis is not None:
+            assert_same(wf.mean(array, axis, where=flags | (array < 6)), np.mean(array, axis, where=flags | (array < 6)))
+            for name in ("cumsum", "cumprod"):
+                out = np.empty_like(array)
+                assert getattr(wf, name)(array, axis, out=out) is out
+                assert_same(out, getattr(np, name)(array, axis), 1e-6)
+            assert_same(wf.cummin(array, axis), np.minimum.accumulate(array, axis))
+
+
+def test_an_axis_that_is_given_twice():
+    for options in ({"out": None}, {}):
+        with pytest.raises(TypeError):
+            wf.sum(np.ones((2, 2)), 0, axis=0, **options)
 
 
 @pytest.mark.parametrize("array", [

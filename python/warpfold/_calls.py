@@ -46,12 +46,31 @@ def _kept_shape(shape: Sequence[int], axis: int | None) -> tuple[int, ...]:
     return (*shape[:axis], 1, *shape[axis % len(shape) + 1:])
 
 
+# Arguments of functions of WHOLE that the host's extension module computes with, for NumPy's arrays.
+MORE = {"axis", "dtype", "out", "initial", "where"}
+HAVE_MORE = {"sum", "prod", "min", "max", "any", "all", "mean", "argmin", "argmax", "cumsum", "cumprod", "cummin", "cummax"}
+
+
+def _with_arguments(number: int, array: Any, axis: Any, options: dict[str, Any]) -> Any:
+    """What the extension module gives for a NumPy array and arguments of the names in MORE; None if it does not apply."""
+    whole = whole_on_host.get(np.ndarray)
+    if whole is None:
+        return None
+    get = options.get
+    initial = (options["initial"],) if "initial" in options else ()
+    return whole.call_with(number, array, axis, get("dtype"), get("out"), get("where", True), initial)
+
+
 def of_whole_arrays(function: Function) -> Function:
-    """A function of WHOLE. The usual call, of all elements of an array of NumPy's or PyTorch's, or along an axis, without other
-    arguments but `keepdims` for NumPy's, is one call of an extension module: this takes a third of the time of the function in
-    Python."""
-    number, calls_of = WHOLE.index(function.__name__), _whole_arrays.get
-    has_keepdims = "keepdims" in inspect.signature(function).parameters and function.__name__ != "minmax"  # of one result
+    """A function of WHOLE. The usual call, of all elements of an array of NumPy's or PyTorch's, or along an axis, is one call of an
+    extension module: this takes a third of the time of the function in Python. For NumPy's arrays it may have `keepdims`, or the
+    arguments of MORE."""
+    name = function.__name__
+    number, calls_of = WHOLE.index(name), _whole_arrays.get
+    parameters = inspect.signature(function).parameters
+    has_keepdims = "keepdims" in parameters and name != "minmax"  # of one result
+    more = MORE.intersection(parameters) if name in HAVE_MORE else set()
+    is_scan = name.startswith("cum")
 
     @functools.wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
@@ -64,6 +83,11 @@ def of_whole_arrays(function: Function) -> Function:
                 found = call(number, arguments[0], axis)
                 if found is not None:
                     return found.reshape(_kept_shape(arguments[0].shape, axis)) if keepdims else found
+        is_one_axis = len(arguments) == 1 or (len(arguments) == 2 and "axis" not in options)
+        if (more and (is_scan or not is_usual) and is_one_axis and type(arguments[0]) is np.ndarray and options.keys() <= more):
+            found = _with_arguments(number, arguments[0], axis, options)
+            if found is not None:
+                return found
         return function(*arguments, **options)
 
     return cast(Function, called)

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "python/src/calls.hpp"
 #include "python/src/elements.hpp"
@@ -49,17 +50,17 @@ struct whole_calls {
         reduce(operation::sum, out.type, in, length, out);
         divide(out, length);
     }
-    [[nodiscard]] static bool number(whole function, const array& in, const array& out) {
+    [[nodiscard]] static bool number(whole function, const array& in, std::uint64_t length, const array& out) {
         switch (function) {
         case whole::variance: {
-            double room = 0;
-            const array means(reinterpret_cast<char*>(&room), in.type, {}, {});
-            mean(in, in.size(), means);
-            squared_deviations(in.type, in, in.size(), nullptr, means, out);
-            divide(out, in.size());
+            std::vector<double> room(out.size());
+            const array means(reinterpret_cast<char*>(room.data()), out.type, out.shape, out.strides);
+            mean(in, length, means);
+            squared_deviations(out.type, in, length, nullptr, means, out);
+            divide(out, length);
             return true;
         }
-        case whole::norm: return norm(in, out);
+        case whole::norm: return norm(in, length, out);
         case whole::exact_sum: exact_sum(in, out); return true;
         default: exact_moment(moment_of(function), in, nullptr, 0, out); return true;
         }
@@ -82,15 +83,20 @@ private:
         out.type == element::float32 ? each(static_cast<float>(number)) : each(static_cast<double>(number));
     }
     // As _euclidean() of warpfold/_norms.py. False where squares of float64 overflow or underflow.
-    [[nodiscard]] static bool norm(const array& in, const array& out) {
-        double squares = 0, zero = 0;
-        squared_deviations(element::float64, in, in.size(), nullptr, place_of(zero), place_of(squares));
-        if (in.type == element::float32) {
-            only<float>(out) = static_cast<float>(std::sqrt(squares));
+    [[nodiscard]] static bool norm(const array& in, std::uint64_t length, const array& out) {
+        std::vector<double> zeros(out.size()), squares(out.size());
+        const numbers strides = row_major(out.shape, sizeof(double));
+        squared_deviations(element::float64, in, length, nullptr,
+                           array(reinterpret_cast<char*>(zeros.data()), element::float64, out.shape, strides),
+                           array(reinterpret_cast<char*>(squares.data()), element::float64, out.shape, strides));
+        if (out.type == element::float32) {
+            std::transform(squares.begin(), squares.end(), &only<float>(out),
+                           [](double x) { return static_cast<float>(std::sqrt(x)); });
             return true;
         }
-        only<double>(out) = std::sqrt(squares);
-        return squares > 0x1p-900 && squares < 0x1p1000;
+        std::transform(squares.begin(), squares.end(), &only<double>(out), [](double x) { return std::sqrt(x); });
+        return in.type != element::float64 ||
+               std::all_of(squares.begin(), squares.end(), [](double x) { return x > 0x1p-900 && x < 0x1p1000; });
     }
 };
 
@@ -105,7 +111,8 @@ public:
           empty_(std::move(empty)),
           dtypes_(std::move(dtypes)),
           tensor_(std::move(tensor)),
-          from_numpy_(std::move(from_numpy)) {}
+          from_numpy_(std::move(from_numpy)),
+          dtype_(nb::module_::import_("numpy").attr("dtype")) {}
 
     // The caller's array keeps the elements alive.
     [[nodiscard]] std::optional<array> read(nb::handle x) const {
@@ -122,6 +129,23 @@ public:
         }
     }
     [[nodiscard]] std::optional<array> read_all(nb::handle x) const { return read(x); }
+    // An array of NumPy's that may be written to.
+    [[nodiscard]] std::optional<array> read_output(nb::handle x) const {
+        return x.type().is(ndarray_) ? array_of(x, PyBUF_WRITABLE) : std::nullopt;
+    }
+    // The element of what numpy.dtype() takes; none for other types.
+    [[nodiscard]] std::optional<element> type_named(nb::handle dtype) const {
+        try {
+            const nb::object own = dtype.type().is(dtype_) ? nb::borrow(dtype) : dtype_(dtype);
+            for (std::size_t k = 0; k < dtypes_.size(); ++k) {
+                if (dtypes_[k].is(own)) {
+                    return element_of(static_cast<int>(k));
+                }
+            }
+        } catch (const nb::python_error&) { // the function in Python raises it
+        }
+        return std::nullopt;
+    }
     [[nodiscard]] static bool has_one_axis(nb::handle /*unused*/, const array& in) { return in.shape.size() == 1; }
     [[nodiscard]] std::pair<nb::object, array> make(const numbers& shape, element type, const array& /*unused*/) const {
         return make(shape, type);
@@ -146,7 +170,7 @@ public:
 private:
     nb::object ndarray_, empty_;
     nb::tuple dtypes_;
-    nb::object tensor_, from_numpy_;
+    nb::object tensor_, from_numpy_, dtype_;
 };
 
 } // namespace warpfold::python

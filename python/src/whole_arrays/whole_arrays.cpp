@@ -19,7 +19,9 @@
 #include "python/src/compiled_operation.hpp"
 #include "python/src/elements.hpp"
 #include "python/src/lock_released.hpp"
+#include "python/src/memory_order.hpp"
 #include "python/src/operations.hpp"
+#include "python/src/whole_arrays/calls_with_arguments.hpp"
 #include "python/src/whole_arrays/equal_edges.hpp"
 #include "python/src/whole_arrays/filter_shape.hpp"
 #include "python/src/whole_arrays/host_engine.hpp"
@@ -32,11 +34,6 @@ namespace nb = nanobind;
 
 namespace {
 
-// Elements that select() moves: without gaps, at multiples of their size.
-bool is_plain(const array& of) {
-    return with_bits(of.type, [&](auto zero) { return of.contiguous<decltype(zero)>(of.type) != nullptr; });
-}
-
 using objects = nb::typed<nb::tuple, nb::object, nb::ellipsis>;
 
 // The results of every method are those of the function of Python, which computes and refuses what gives None here.
@@ -46,6 +43,13 @@ public:
 
     [[nodiscard]] nb::object call(int which, nb::handle x, nb::handle axis) const {
         return functions_.call(static_cast<whole>(which), x, axis);
+    }
+
+    // With arguments of these names; `initial` is one if it is given.
+    [[nodiscard]] nb::object call_with(int which, nb::handle x, nb::handle axis, nb::handle dtype, nb::handle out,
+                                       nb::handle where, const objects& initial) const {
+        return calls_with_arguments(engine_).call(static_cast<whole>(which), x, axis, dtype, out,
+                                                  initial.size() == 0 ? nb::handle() : nb::handle(initial[0]), where);
     }
 
     // Without weights.
@@ -394,6 +398,8 @@ void define_whole_arrays(nb::module_& m) {
             nb::arg("ndarray"), nb::arg("empty"), nb::arg("dtypes"), nb::arg("tensor").none(),
             nb::arg("from_numpy").none())
         .def("call", &whole_arrays::call, nb::arg("which"), nb::arg("array"), nb::arg("axis").none())
+        .def("call_with", &whole_arrays::call_with, nb::arg("which"), nb::arg("array"), nb::arg("axis").none(),
+             nb::arg("dtype").none(), nb::arg("out").none(), nb::arg("where").none(), nb::arg("initial"))
         .def("bincount", &whole_arrays::bincount, nb::arg("x"))
         .def("exact_dot", &whole_arrays::exact_dot, nb::arg("a"), nb::arg("b").none())
         .def("scan", &whole_arrays::scan, nb::arg("x"), nb::arg("op"), nb::arg("reverse"), nb::arg("exclusive"))

@@ -73,7 +73,7 @@ constexpr element fold_type(element type) {
 //   finished(object, whether it has no axes): a result for the caller
 //   run(in, work): work(calls) without the interpreter's lock. `calls` has reduce, scan, arg_extreme, min_max, nonzero, and number
 //       for means, norms, exact sums and variances; the last two are false for what the functions of Python compute.
-//   has_means: whether `calls` also has mean() of all types but float16, and that and nonzero() along an axis
+//   has_means: whether `calls` also has mean() of all types but float16, and that, nonzero() and number() along an axis
 template <class Engine>
 class whole_functions {
 public:
@@ -102,18 +102,20 @@ public:
         if (function == whole::both_extremes) {
             return extremes_of(*in);
         }
-        if (all.type <= element::float16) {
-            return nanobind::none();
+        if constexpr (!Engine::has_means) {
+            if (all.type > element::float16) {
+                return filled(*in, {}, all.type,
+                              [&](const auto& calls, const array& out) { return calls.number(function, all, out); });
+            }
         }
-        return filled(*in, {}, all.type,
-                      [&](const auto& calls, const array& out) { return calls.number(function, all, out); });
+        return nanobind::none();
     }
 
 private:
     // Whether reduced() computes the function along an axis.
     static constexpr bool is_along_axes(whole function) {
         return function < whole::cumulative_sum || function == whole::arg_minimum || function == whole::arg_maximum ||
-               (Engine::has_means && (function == whole::mean || function > whole::variance));
+               (Engine::has_means && function >= whole::mean);
     }
     // A new array with the elements that work(calls, out) computes; None if that is false.
     template <class Input, class Work>
@@ -138,6 +140,16 @@ private:
                     calls.mean(all, length, out);
                     return true;
                 });
+            }
+            if (function > whole::mean && function <= whole::variance) {
+                const bool is_of_integers = all.type < element::float16;
+                const bool may_convert = function == whole::variance || function == whole::norm;
+                if (all.type == element::float16 || (is_of_integers && !may_convert)) {
+                    return nanobind::none();
+                }
+                return filled(
+                    in, std::move(shape), is_of_integers ? element::float64 : all.type,
+                    [&](const auto& calls, const array& out) { return calls.number(function, all, length, out); });
             }
         }
         if (function > whole::variance) {
