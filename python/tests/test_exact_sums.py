@@ -376,7 +376,7 @@ def awkward(draw, n, dtype, kind):
             "growing": lambda: x * 2.0 ** (np.arange(n) * 60 // n), "shrinking": lambda: x * 2.0 ** -(np.arange(n) * 60 // n),
             "cancelling": lambda: np.where(np.arange(n) % 2, -np.roll(x, 1), x), "ties": lambda: np.append(np.ones(n - 1), 2.0**-digits / 2),
             "next to ties": lambda: np.append(np.ones(n - 2), [2.0**-digits * n / 2, 2.0 ** (-3 * digits)]), "zeros": lambda: x * 0,
-            "large": lambda: x * float(np.finfo(dtype).max) / 1e8, "small": lambda: x * float(np.finfo(dtype).tiny) * 4,
+            "large": lambda: x * (float(np.finfo(dtype).max) / 1e8), "small": lambda: x * float(np.finfo(dtype).tiny) * 4,
             }[kind]().astype(dtype)
 
 
