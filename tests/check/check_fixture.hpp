@@ -45,6 +45,7 @@ protected:
         request.cooperative = how.cooperative;
         request.workers = how.workers;
         request.resident_blocks = how.resident_blocks;
+        request.seed = how.seed;
         request.checks = &session_;
         const machine::kernel* const k = module_->find_kernel("k");
         fault_ = machine::launch(*module_, *k, request).error;

@@ -110,8 +110,8 @@ bool word_access::loses(stamp s) {
     const std::optional<std::uint32_t> value = in_register();
     std::optional<std::uint32_t> value_before = in_memory();
     const unsigned own = lane_;
-    if (lost.one_instruction) {
-        lane_ = lane_before(s); // it has not written yet; its register tells
+    if (writes_now(s)) {
+        lane_ = lane_before(s);
         value_before = in_register();
         lane_ = own;
     } else {
@@ -163,6 +163,8 @@ bool word_access::is_same_instruction(stamp s) const {
            site_.verb == access_verb::store;
 }
 
+bool word_access::writes_now(stamp s) const { return is_same_instruction(s) && (w_->mask >> lane_before(s) & 1) != 0; }
+
 void word_access::report_under_way(stamp s) {
     const access_site* const copy = site_before(s);
     const bool bulk = copy != nullptr && copy->source_places == nullptr;
@@ -201,8 +203,7 @@ void word_access::report_race(stamp s, bool of_write) {
     const std::optional<std::uint32_t> value = in_register();
     const bool one_instruction = of_write && is_same_instruction(s);
     bool same_value = false;
-    if (one_instruction) {
-        // The other lane has not written yet; its register tells.
+    if (of_write && writes_now(s)) {
         const unsigned own = lane_;
         lane_ = lane_before(s);
         same_value = in_register() == value;
@@ -257,7 +258,7 @@ void word_access::report_race(stamp s, bool of_write) {
         before.what += " by several threads";
         before.is_one_thread = false;
     }
-    if (of_write && !one_instruction) {
+    if (of_write && !writes_now(s)) {
         before.value = memory_text(earlier != nullptr ? *earlier : site_);
     }
     report(l_, std::move(what), now, &before);

@@ -101,6 +101,8 @@ private:
     [[nodiscard]] bool is_lost_still() const;
     void report_lost();
     [[nodiscard]] bool is_same_instruction(stamp s) const;
+    // ... and the lane before has not written yet: its value is in its register.
+    [[nodiscard]] bool writes_now(stamp s) const;
     // A copy to this word is under way, and nobody has waited for it.
     void report_under_way(stamp s);
     // The lane writes what a copy to global memory still reads.

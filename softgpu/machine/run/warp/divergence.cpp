@@ -348,13 +348,15 @@ const instruction* leave(warp* w, lane_mask gone, const instruction* rest_goes_o
     for (unsigned id = 0; b->at_barriers != 0 && id < b->barriers.size(); ++id) {
         complete_barrier(b, id);
     }
-    // Lanes that waited for these lanes wait no more.
+    // Lanes that waited for these lanes wait no more. They come again, past the check of who meets.
     for (std::uint32_t k = 0; k < w->parked; ++k) {
-        if (w->splits[k].why == waiting::others) {
-            if ((w->passed & gone & w->splits[k].members) != 0) [[unlikely]] {
-                report_passed_by(w, w->splits[k], w->passed & gone & w->splits[k].members);
+        split& s = w->splits[k];
+        if (s.why == waiting::others) {
+            if ((w->passed & gone & s.members) != 0) [[unlikely]] {
+                report_passed_by(w, s, w->passed & gone & s.members);
             }
-            w->splits[k].why = waiting::no;
+            s.why = waiting::no;
+            s.pc -= (s.pc - 1)->run == chosen_handlers().check_warp_sync ? 1 : 0;
         }
     }
     const lane_mask rest = w->mask & ~gone;
