@@ -68,6 +68,35 @@ TEST_F(Check, OwnElementsOfOneWord) {
     expect_none(crossed + "bar.sync 0;\n" + store, {.block = {64}}, {}, shared_array);
 }
 
+// Each lane has an element, another lane writes it too, and all read their own.
+TEST_F(Check, ElementsThatALaneLoses) {
+    for (const std::string size : {"1", "2"}) {
+        const std::string type = size == "1" ? "u8" : "u16";
+        const auto lose = [&](unsigned lane, const std::string& order) {
+            return "mov.u32 %r7, s; mad.lo.u32 %r4, %i, " + size + ", %r7; cvt.u16.u32 %h0, %i; st.shared." + type +
+                   " [%r4], %h0;\n" + order + "mov.u16 %h1, 77; setp.eq.u32 %q0, %i, " + std::to_string(lane) +
+                   "; @%q0 st.shared." + type + " [%r7+" + size + "], %h1; bar.sync 0; ld.shared." + type +
+                   " %h2, [%r4];";
+        };
+        for (const unsigned lane : {0u, 2u, 5u, 31u}) {
+            expect_one(shared_race, lose(lane, ""), {.block = {64}}, {}, shared_array);
+            expect_none(lose(lane, "bar.warp.sync -1;\n"), {.block = {64}}, {}, shared_array);
+        }
+    }
+    // Rows of elements of 1 and of 2 bytes: other lanes have the second word.
+    const auto rows = [](const std::string& first, const std::string& order, const std::string& then) {
+        return "mov.u32 %r7, s; add.u32 %r4, %i, %r7; add.u32 %r5, %r4, %i; cvt.u16.u32 %h0, %i;\n" + first + order +
+               then;
+    };
+    for (const auto& [first, then] : {std::pair{"st.shared.u16 [%r5], %h0;\n", "ld.shared.u8 %h1, [%r4];"},
+                                      std::pair{"st.shared.u8 [%r4], %h0;\n", "ld.shared.u16 %h1, [%r5];"},
+                                      std::pair{"ld.shared.u8 %h1, [%r4];\n", "st.shared.u16 [%r5], %h0;"}}) {
+        const std::string all = "st.shared.u16 [%r5], %h0; bar.warp.sync -1;\n";
+        expect_one(shared_race, rows(all + first, "", then), {.block = {32}}, {}, shared_array);
+        expect_none(rows(all + first, "bar.warp.sync -1;\n", then), {.block = {32}}, {}, shared_array);
+    }
+}
+
 // Two lanes, each with its half of a word, in code where others do not come along.
 TEST_F(Check, HalvesOfOneWordInDivergentCode) {
     const auto halves = [](const std::string& then, unsigned distance, bool alone) {

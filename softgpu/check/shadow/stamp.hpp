@@ -5,7 +5,7 @@
 //           time since it got that number (14 bits)
 //   27..17  site: which access instruction of the kernel, from 1; 0: more of them than the bits tell apart
 //   16..12  warp of the block
-//   11..7   lane
+//   11..7   lane; of several lanes with elements of 1 or 2 bytes side by side: which word of the row
 //    6..4   write: bit 0: several lanes of the warp; bits 1 and 2: plain, volatile, strong or atomic
 //           read:  bits 0 and 1: one thread, several lanes of a warp, several warps, several blocks; bit 2: strong
 //    3..0   bytes of the word
@@ -51,5 +51,8 @@ constexpr unsigned lane_of(stamp s) noexcept { return static_cast<unsigned>(s >>
 constexpr unsigned bytes_of(stamp s) noexcept { return static_cast<unsigned>(s & bytes_bits); }
 constexpr strength strength_of(stamp s) noexcept { return static_cast<strength>(s >> strength_shift & 3); }
 constexpr spread spread_of(stamp s) noexcept { return static_cast<spread>(s >> kind_shift & 3); }
+
+// The number of a warp's first word in the row of elements of 1 or 2 bytes: up to 8 or 16 words, none in both rows.
+constexpr unsigned row_start(unsigned element_bytes) noexcept { return element_bytes == 1 ? 16 : 0; }
 
 } // namespace softgpu::check

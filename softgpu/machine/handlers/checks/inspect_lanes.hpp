@@ -55,8 +55,9 @@ SOFTGPU_INLINE bool pass_access(const instruction* i, warp* w, const std::uint64
             return false;
         }
         v.mine |= Verb == access_verb::load ? stamp{1} << check::kind_shift : check::several_lanes;
-        return pass_row<Verb, Global>(
-            {own_writes, own_reads, static_cast<unsigned>(length / 4), first / lanes_a_word, 0}, v);
+        return pass_row<Verb, Global>({own_writes, own_reads, static_cast<unsigned>(length / 4),
+                                       check::row_start(bytes) + first / lanes_a_word, 0},
+                                      v);
     }
     if (Verb == access_verb::update &&
         (mask & ~test_lanes([begin](std::uint64_t a) { return a == begin; }, at)) == 0) { // a counter, or an mbarrier

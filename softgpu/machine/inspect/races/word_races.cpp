@@ -17,9 +17,10 @@ using check::strength;
 
 namespace {
 
-// The stamp of a word of shared memory to which lanes of one warp have written different values: in order with nothing.
-constexpr stamp lost_write =
-    (std::numeric_limits<stamp>::max() >> check::time_shift << check::time_shift) | check::several_lanes;
+// The stamp of a word of shared memory to which lanes of one warp have written different values: in order with nothing, and
+// of a place that no word has in a row.
+constexpr stamp lost_write = (std::numeric_limits<stamp>::max() >> check::time_shift << check::time_shift) |
+                             check::lane_bits | check::several_lanes;
 
 } // namespace
 

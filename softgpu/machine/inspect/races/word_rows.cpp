@@ -70,7 +70,7 @@ stamp word_access::with_row(stamp old, stamp mine, stamp several) const {
         return mine;
     }
     const stamp row = (mine & ~check::lane_bits) | several | check::bytes_bits;
-    const stamp lane = static_cast<stamp>(lane_ * site_.bytes / 4) << check::lane_shift;
+    const stamp lane = static_cast<stamp>(check::row_start(site_.bytes) + lane_ * site_.bytes / 4) << check::lane_shift;
     if (row_element(old) == site_.bytes && is_alone_in_row(old)) {
         return ((old ^ row) & kind_bits) == 0 ? row | lane : mine;
     }
