@@ -174,5 +174,30 @@ TEST_F(Check, AKindThatIsItsCheckIsNamedOnce) {
     EXPECT_EQ(check::to_text(f), "softgpu: leak: 4 bytes\n");
 }
 
+// A load that nvcc has moved before its condition: lanes that do not use its value do not count as readers.
+TEST_F(Check, LoadsThatALaneDiscards) {
+    const std::uint64_t out = zeros(1024);
+    const auto discard = [](const std::string& then) {
+        return "mov.u32 %r7, s; mul.wide.u32 %rd0, %i, 4; add.u64 %rd0, %rd0, %p0; setp.lt.u32 %q0, %i, 32;\n"
+               "setp.ge.u32 %q2, %i, 32; setp.eq.u32 %q1, %i, 7; @%q1 st.shared.u32 [%r7], %i; bar.warp.sync -1;\n"
+               "ld.shared.u32 %r4, [%r7];\n" +
+               then + "st.global.u32 [%rd0], %r5;";
+    };
+    for (const char* const then :
+         {"selp.b32 %r5, %r4, 0, %q0;\n", "selp.b32 %r5, 0, %r4, %q2;\n",
+          "mad.lo.u32 %r6, %r4, %r4, 1; add.u32 %r8, %i, %i; shl.b32 %r9, %r6, 1; selp.b32 %r5, %r9, %r8, %q0;\n",
+          "selp.b32 %r5, %r4, 0, %q0; selp.b32 %r6, %r4, %r5, %q0; add.u32 %r5, %r5, %r6;\n"}) {
+        expect_none(discard(then), {.block = {64}}, {out}, shared_array);
+    }
+    for (const char* const then :
+         {"add.u32 %r5, %r4, 1;\n", "selp.b32 %r5, %r4, 0, %q0; add.u32 %r5, %r5, %r4;\n",
+          "selp.b32 %r5, %r4, 0, %q0; selp.b32 %r6, 0, %r4, %q0; add.u32 %r5, %r5, %r6;\n",
+          "setp.eq.u32 %q0, %i, 77; selp.b32 %r5, %r4, 0, %q0;\n", "selp.b32 %r5, %r4, %r4, %q0;\n",
+          "selp.b32 %r5, %r4, 0, %q0; setp.eq.u32 %q1, %r4, 3; @%q1 add.u32 %r5, %r5, 1;\n",
+          "selp.b32 %r5, %r4, 0, %q0; @%q2 bra NEXT;\nNEXT: add.u32 %r5, %r5, %r4;\n"}) {
+        expect_one(shared_race, discard(then), {.block = {64}}, {out}, shared_array);
+    }
+}
+
 } // namespace
 } // namespace softgpu::test

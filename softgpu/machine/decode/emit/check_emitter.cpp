@@ -65,6 +65,7 @@ check_emitter::check_emitter(const ptx::function& f, const program::control_flow
       handlers_(chosen_handlers()),
       read_(f.registers.size()),
       used_bytes_(used_bytes_of(f)),
+      discarded_(f, flow),
       flows_(f),
       products_(f, flow) {
     for (const ptx::instruction& i : f.instructions) {
@@ -276,6 +277,24 @@ instruction check_emitter::before(const ptx::instruction& i, std::uint32_t sourc
     site.releases = site.releases && checks_for(check::race);
     look.access = keep(site);
     return look;
+}
+
+void check_emitter::emit_before(const instruction& look, const program::register_places& places) {
+    const ptx::instruction& i = f_.instructions[look.source];
+    std::optional<ptx::guard> users;
+    if (i.op == opcode::ld && !i.predicate && look.access->strength == check::strength::plain) {
+        users = discarded_.users_of(look.source);
+    }
+    if (!users) {
+        code_.code.push_back(look);
+        return;
+    }
+    instruction& begin = code_.emit(handlers_.guard_begin, look.source);
+    begin.e = places.offset[users->reg];
+    begin.more = users->negated ? 1 : 0;
+    begin.immediate = 3; // past the end of the guard
+    code_.code.push_back(look);
+    code_.emit(handlers_.guard_end, look.source);
 }
 
 const access_site* check_emitter::keep(const access_site& site) {

@@ -9,6 +9,7 @@
 #include "softgpu/check/findings/checks.hpp"
 #include "softgpu/machine/code/handler_set.hpp"
 #include "softgpu/machine/code/program_code.hpp"
+#include "softgpu/machine/decode/analysis/discarded_values.hpp"
 #include "softgpu/machine/decode/analysis/product_registers.hpp"
 #include "softgpu/machine/decode/analysis/value_flows.hpp"
 
@@ -23,7 +24,9 @@ public:
     // nothing is checked.
     [[nodiscard]] instruction before(const ptx::instruction& i, std::uint32_t source, const form& fm,
                                      const instruction& decoded);
-    // The same behind it.
+    // Emits it for the lanes that use what the access loads.
+    void emit_before(const instruction& look, const program::register_places& places);
+    // The same as before() behind it.
     [[nodiscard]] instruction after(const instruction& before) const;
     // Before an instruction that may meet values from uninitialized memory; run is nullptr for the others.
     [[nodiscard]] instruction flow(std::uint32_t source, const program::register_places& places);
@@ -43,6 +46,7 @@ private:
     const handler_set& handlers_;
     std::vector<bool> read_;
     std::unordered_map<std::uint32_t, std::uint32_t> used_bytes_; // of loads that say so, by index of the instruction
+    discarded_values discarded_;
     value_flows flows_;
     product_registers products_;
 };

@@ -274,7 +274,7 @@ private:
         if (checks_) {
             look = checks_->before(i, n, fm, d);
             if (look.run != nullptr) {
-                code_.code.push_back(look);
+                checks_->emit_before(look, places_);
             }
         }
         if (trace_) {
