@@ -45,6 +45,8 @@ struct edge_data {
     unsigned char type;
     unsigned char reserved[5];
 };
+// cudaGraphKernelNodePortProgrammatic, cudaGraphDependencyTypeProgrammatic.
+inline constexpr edge_data programmatic_edge{1, 0, 1, {}};
 
 using host_function = void (*)(void* user);
 

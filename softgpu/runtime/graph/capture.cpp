@@ -118,9 +118,12 @@ graph* end_capture(context& gpu, stream& s) {
     fail(result);
 }
 
-graph_node& capture_node(context& gpu, stream& on, node_type type) {
+graph_node& capture_node(context& gpu, stream& on, node_type type, edge_data after_kernel) {
     context& home = find_home(gpu, on.capturing->into);
-    graph_node& made = add_node(home, *on.capturing->into, type, on.capture_before.data(), on.capture_before.size());
+    const auto& before = on.capture_before;
+    const bool by_kernel = before.size() == 1 && before.front()->type == node_type::kernel;
+    graph_node& made =
+        add_node(home, *on.capturing->into, type, before.data(), before.size(), by_kernel ? &after_kernel : nullptr);
     if (&home != &gpu) {
         made.device = &gpu;
     }

@@ -15,8 +15,9 @@ void begin_capture(context& gpu, stream* handle, graph* into, graph_node* const*
 // Ends it and returns the graph. Throws if the capture has failed; a graph that the capture has made is destroyed then.
 graph* end_capture(context& gpu, stream& s);
 
-// Adds a node at the end of a capturing stream.
-graph_node& capture_node(context& gpu, stream& on, node_type type);
+// Adds a node at the end of a capturing stream. `after_kernel`: of its edge, if that is one and comes from a
+// kernel.
+graph_node& capture_node(context& gpu, stream& on, node_type type, edge_data after_kernel = {});
 void capture_copy(context& gpu, stream& on, const copy_3d& what);
 
 // cudaEventRecord and cudaStreamWaitEvent, for streams that are capturing or not.

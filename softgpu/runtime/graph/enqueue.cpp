@@ -37,7 +37,8 @@ void enqueue_kernel(context& gpu, locked& lock, kernel_work work, void* const* a
     work.parameters = pack_arguments(*work.image.facts, arguments);
     apply_limits(gpu, work);
     if (is_capturing(on)) {
-        graph_node& node = capture_node(gpu, on, node_type::kernel);
+        graph_node& node =
+            capture_node(gpu, on, node_type::kernel, work.may_start_early ? programmatic_edge : edge_data{});
         node.work = with_arguments(std::make_shared<kernel_work>(std::move(work)));
         return;
     }

@@ -186,7 +186,8 @@ executable_graph& instantiate(context& gpu, graph* from, unsigned long long flag
         result = instantiate_result::invalid_structure;
         fail(error::invalid_value);
     }
-    require((!has_memory_nodes(g) && !has_conditional_nodes(g)) || *g.executables == 0);
+    require(!has_memory_nodes(g) || *g.executables == 0, error::not_supported);
+    require(!has_conditional_nodes(g) || *g.executables == 0);
     require_valid_bodies(g);
     auto made = std::make_unique<executable_graph>();
     made->copy = copy_of(gpu, g, &made->of_original);

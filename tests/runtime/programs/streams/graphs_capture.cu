@@ -280,12 +280,51 @@ static void memory_in_a_capture() {
     cudaGraphExec_t exec{};
     CUDA(cudaGraphInstantiate(&exec, graph));
     cudaGraphExec_t another{};
-    EXPECT(cudaGraphInstantiate(&another, graph), cudaErrorInvalidValue);
+    EXPECT(cudaGraphInstantiate(&another, graph), cudaErrorNotSupported);
     for (int i = 0; i < 3; ++i) {
         CUDA(cudaGraphLaunch(exec, s));
     }
     CUDA(cudaStreamSynchronize(s));
     CHECK(first(a + 31) == 5);
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
+}
+
+// A launch that may start early has an edge of this kind from the launch before it.
+static void programmatic_launches_in_a_capture() {
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = 1;
+    config.blockDim = 32;
+    config.stream = s;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    CUDA(cudaMemsetAsync(a, 0, 32 * sizeof(int), s));
+    CUDA(cudaLaunchKernelEx(&config, add, a, 1));
+    CUDA(cudaLaunchKernelEx(&config, add, a, 2));
+    add<<<1, 32, 0, s>>>(a, 4);
+    cudaGraph_t graph{};
+    CUDA(cudaStreamEndCapture(s, &graph));
+    cudaGraphNode_t from[4], to[4];
+    cudaGraphEdgeData data[4];
+    std::size_t edges = 4;
+    CUDA(cudaGraphGetEdges(graph, from, to, data, &edges));
+    CHECK(edges == 3);
+    int programmatic = 0;
+    for (std::size_t i = 0; i < edges; ++i) {
+        const bool is = data[i].type == cudaGraphDependencyTypeProgrammatic;
+        CHECK(data[i].from_port == (is ? cudaGraphKernelNodePortProgrammatic : cudaGraphKernelNodePortDefault));
+        programmatic += is ? 1 : 0;
+    }
+    CHECK(programmatic == 1);
+    cudaGraphExec_t exec{};
+    CUDA(cudaGraphInstantiate(&exec, graph));
+    CUDA(cudaGraphLaunch(exec, s));
+    CUDA(cudaStreamSynchronize(s));
+    CHECK(first(a) == 7);
     CUDA(cudaGraphExecDestroy(exec));
     CUDA(cudaGraphDestroy(graph));
 }
@@ -338,6 +377,7 @@ int main() {
     mistakes();
     destroyed_streams();
     memory_in_a_capture();
+    programmatic_launches_in_a_capture();
     several_threads();
     CUDA(cudaDeviceReset());
     return 0;
