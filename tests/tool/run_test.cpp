@@ -233,6 +233,11 @@ TEST_F(run, says_that_nothing_is_predicted_without_a_launch) {
     const outcome seen = start({"--predict", "h200", "--", COUNTING_PROGRAM, "0"});
     EXPECT_EQ(seen.status, 0);
     EXPECT_EQ(seen.error, "nothing is predicted: the program launched no kernel\n");
+    const outcome ended =
+        shell(left("SOFTGPU_COUNTERS", 1, 7, R"({"device":{},\n"launches":[\n]}\n)") + "kill -TERM $$",
+              {"--predict", "h200"});
+    EXPECT_EQ(ended.status, 128 + SIGTERM);
+    EXPECT_EQ(ended.error, "nothing is predicted: a signal ended the program before a kernel was over\n");
 }
 
 TEST_F(run, says_before_the_run_that_counters_cannot_be_written) {
@@ -243,6 +248,10 @@ TEST_F(run, says_before_the_run_that_counters_cannot_be_written) {
 
 TEST_F(run, refuses_bad_options_in_one_line) {
     expect_complaint(shell("echo ran", {"--card", "B999"}), 2, {"--card", "B999"});
+    for (const char* const cards : {"", "h200,", ",h200", "h200,,a100"}) {
+        expect_complaint(shell("echo ran", {"--predict", cards}), 2, {"--predict", "'' is none of"});
+    }
+    expect_complaint(shell("echo ran", {"--card-file", folder_.path()}), 1, {"--card-file", folder_.path()});
     expect_complaint(shell("echo ran", {"--workers", "-1"}), 2, {"--workers"});
     expect_complaint(start({"--counters"}), 2, {"--counters"});
     expect_complaint(shell("echo ran", {"--counters", "-"}), 2, {"--counters", "file"});

@@ -203,7 +203,8 @@ int run_watched(const run_options& o, const std::vector<std::string>& arguments,
         texts.*k.text = all.text;
     }
     if (predicts && !texts.counters.empty()) {
-        std::fputs(prediction_table(texts.counters).c_str(), stderr); // standard output is the program's own
+        std::fputs(prediction_table(texts.counters, end.signal != 0).c_str(),
+                   stderr); // standard output is the program's own
     }
     const auto write_page = [&] {
         if (!page || texts.counters.empty()) {

@@ -54,12 +54,15 @@ void add_predict_options(CLI::App& app, predict_options& o) {
 
 std::vector<std::string> set_predicted_cards(const predict_options& o) {
     std::vector<std::string> files;
-    for (std::string_view rest = o.cards ? std::string_view(*o.cards) : std::string_view(); !rest.empty();) {
-        const std::size_t comma = std::min(rest.find(','), rest.size());
-        files.push_back(file_of(std::string(rest.substr(0, comma))));
-        rest.remove_prefix(std::min(comma + 1, rest.size()));
+    for (std::optional<std::string> rest = o.cards; rest;) {
+        const std::size_t comma = rest->find(',');
+        files.push_back(file_of(rest->substr(0, comma)));
+        rest = comma == std::string::npos ? std::nullopt : std::optional(rest->substr(comma + 1));
     }
     for (const std::string& file : o.files) {
+        if (file.empty() || fs::is_directory(file)) {
+            throw failure(fmt::format("--card-file: '{}' is not a file", file));
+        }
         files.push_back(fs::absolute(file).string());
     }
     std::vector<std::string> keys;

@@ -27,7 +27,7 @@ std::string share_text(double part) { return fmt::format("{:.0f} %", part * 100)
 
 } // namespace
 
-std::string prediction_table(const std::string& counters) {
+std::string prediction_table(const std::string& counters, bool killed) {
     const launch_json document = launch_json::parse(counters, nullptr, false);
     std::vector<line> lines;
     if (document.is_object() && document.contains("launches")) {
@@ -53,9 +53,11 @@ std::string prediction_table(const std::string& counters) {
         }
     }
     if (lines.empty()) {
-        return document.is_object() && document.value("launches", launch_json::array()).empty()
-                   ? "nothing is predicted: the program launched no kernel\n"
-                   : "no launch was predicted\n";
+        if (!document.is_object() || !document.value("launches", launch_json::array()).empty()) {
+            return "no launch was predicted\n";
+        }
+        return killed ? "nothing is predicted: a signal ended the program before a kernel was over\n"
+                      : "nothing is predicted: the program launched no kernel\n";
     }
     using report::align;
     report::table table({{"kernel", align::left, true, true},
