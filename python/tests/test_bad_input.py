@@ -9,7 +9,7 @@ import pytest
 import warpfold as wf
 from support import assert_same
 
-LINE, GRID = np.arange(6.0), np.arange(12.0).reshape(3, 4)
+LINE, GRID, PLACE = np.arange(6.0), np.arange(12.0).reshape(3, 4), np.zeros(8)
 REFUSED = {"object": np.array([1, "a"], object), "text": np.array(["a", "b"]), "date": np.array(["2020"], "M8[s]"),
            "record": np.zeros(3, [("x", "f4"), ("y", "i4")]), "long double": np.zeros(3, np.longdouble), "complex": np.zeros(3, complex),
            "mask": np.ma.array([1.0, 2.0], mask=[0, 1]), "None": None, "ragged": [[1.0, 2.0], [3.0]], "dict": {1: 2},
@@ -48,6 +48,7 @@ def test_elements_that_no_call_takes(name):
       for dtype, largest in (("float16", 6e4), ("float32", 3e38), ("float64", 1e308))
       for function in (wf.histogram, lambda x: wf.histogram2d(x, x), lambda x: wf.histogramdd([x, x]))),
     (lambda: wf.sum([np.ma.array([1, 2], mask=[0, 1]), [3, 4]]), TypeError, "sum: a row of a is a masked array"),
+    (lambda: wf.sum(np.ma.array([1, 2])), TypeError, r"a\.data, .* where=~numpy\.ma\.getmaskarray\(a\)"),
     (lambda: wf.histogram2d(LINE, [0, 1, 2, 3, 4, np.inf]), ValueError, r"histogram2d: autodetected range of \[0.0, inf\]"),
     (lambda: wf.segment_max(LINE, np.array([0, 3, 2, 5])), ValueError, "segment_max: the offsets decrease"),
     (lambda: wf.segment_max(LINE, [0, 3, 2, 5]), ValueError, "segment_max: the offsets decrease"),
@@ -86,6 +87,8 @@ def test_elements_that_no_call_takes(name):
     (lambda: wf.minmax(GRID, out=np.zeros(2)), TypeError, "minmax: out is of type ndarray"),
     (lambda: wf.minmax(GRID, out=(None,)), ValueError, "minmax: out has 1 entries"),
     (lambda: wf.minmax(GRID, 0, out=(None, np.zeros(3))), ValueError, r"minmax: out has shape \(3,\), and the result \(4,\)"),
+    *((lambda outs=outs: wf.minmax(GRID, 0, out=outs), ValueError, "minmax: the two arrays of out share memory")
+      for outs in ((PLACE[:4], PLACE[:4]), (PLACE[:4], PLACE[3:7]), (PLACE[:4], PLACE[:4].view(np.int64)))),
     (lambda: wf.minmax(GRID, initial=1), TypeError, "minmax: initial is of type int"),
     (lambda: wf.minmax(GRID, where=GRID > 1), ValueError, "minmax: with `where`, `initial` is needed"),
     (lambda: wf.sum(GRID, axis=1.5), TypeError, "axis is 1.5, of type float"),

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -353,6 +354,23 @@ def test_the_message_of_a_compiler_is_shown(monkeypatch, forgetful):
     with pytest.raises(RuntimeError, match="it is broken"):
         wf.op("a + 20")(np.ones(2))
     assert not list(forgetful.iterdir())
+
+
+@pytest.mark.skipif(ON_GPU, reason="of the host")
+def test_a_compiler_that_writes_no_file(monkeypatch, forgetful):
+    monkeypatch.setenv("CXX", "true")
+    with pytest.raises(RuntimeError, match="true succeeded and wrote no file"):
+        wf.op("a + 20")(np.ones(2))
+    assert not list(forgetful.iterdir())
+
+
+@pytest.mark.skipif(ON_GPU or shutil.which("clang++") is None, reason="of the host, with clang++")
+def test_clang_compiles_operations(monkeypatch, forgetful):
+    monkeypatch.setenv("CXX", "clang++")
+    a, half = np.arange(100.0), np.arange(100, dtype=np.float16)
+    assert_same(wf.op("a * 3 + 1")(a), a * 3 + 1)
+    assert_same(wf.op("a + 1")(half), half + np.float16(1))
+    assert [wf.op("a * 2").reduce(a, op=op) for op in ("sum", "max", "exact_sum")] == [9900, 198, 9900]
 
 
 @pytest.mark.skipif(not ON_GPU, reason="of the GPU")

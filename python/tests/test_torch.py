@@ -94,6 +94,19 @@ def test_types_of_pytorch_name_those_of_results():
         wf.sum(torch.ones(3), dtype=torch.bfloat16)
 
 
+def test_places_are_not_rounded():
+    x = torch.arange(4.0)
+    for out in (torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.uint64), np.zeros(())):
+        for function in (wf.argmin, wf.argmax):
+            with pytest.raises(TypeError, match=f"{function.__name__}: out has dtype (float64|uint64), and the result int64"):
+                function(x, out=out)
+    assert wf.argmax(x, out=torch.zeros((), dtype=torch.int64)) == wf.argmax(x, out=torch.zeros((), dtype=torch.int32)) == 3
+    both = torch.zeros(2)
+    with pytest.raises(ValueError, match="minmax: the two arrays of out share memory"):
+        wf.minmax(x, out=(both[0], both[0]))
+    assert wf.minmax(x, out=(both[0], both[1])) == (0, 3)
+
+
 def test_dimensions_are_integers_of_any_kind():
     x = numbers(3, 4)
     torch.testing.assert_close(wt.sum(x, np.int64(1)), x.sum(1))

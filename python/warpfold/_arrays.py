@@ -129,7 +129,8 @@ def read(x: Any, call: str, name: str = "a") -> Source:
 
 def masked_array(call: str, name: str) -> TypeError:
     """The error of an array whose mask a call would not see."""
-    return TypeError(f"{call}: {name} is a masked array; pass its data, and its mask as `where`")
+    return TypeError(f"{call}: {name} is a masked array; pass its data, a.data, and, of functions with `where`, "
+                     "where=~numpy.ma.getmaskarray(a)")
 
 
 def check_dtype(dtype: np.dtype[Any], call: str, name: str) -> None:
@@ -291,6 +292,11 @@ class Output:
             self.array = self._target
         else:
             self.array = np.empty(shape, dtype)
+
+    @property
+    def memory(self) -> NumPyArray | None:
+        """The caller's `out`."""
+        return self._target
 
     def finish(self) -> Any:
         """The caller's `out`, or the results in the caller's kind of array."""

@@ -288,7 +288,7 @@ def minmax(a: Any, axis: Axis = None, keepdims: Flag = False, *, out: Any = None
     Raises
     ------
     TypeError, ValueError
-        As `min`; for an `out` or `initial` that is no tuple of two.
+        As `min`; for an `out` or `initial` that is no tuple of two; for two outputs that share memory.
     """
     with call_of("minmax", a) as call:
         array = call.array
@@ -301,6 +301,9 @@ def minmax(a: Any, axis: Axis = None, keepdims: Flag = False, *, out: Any = None
         types = [_extreme_type(array, one) if has_initial else array.dtype for one in outs]
         firsts = [_first(call, *of) for of in zip(_pair(initial, "initial"), types)] if has_initial else []
         targets = [call.results(*of) for of in zip(outs, (shape, shape), types)]
+        memory = [target.memory for target in targets]
+        if memory[0] is not None and memory[1] is not None and np.shares_memory(memory[0], memory[1]):
+            raise ValueError("minmax: the two arrays of out share memory")
         results = [_kept(target.array, axes, keepdims) for target in targets]
         if has_initial:
             for op, result, first in zip((MINIMUM, MAXIMUM), results, firsts):
@@ -375,9 +378,9 @@ def _arg(name: str, smallest: bool, a: Any, axis: OneAxis, out: Any, keepdims: F
         length = length_of(array, axes)
         if length == 0:
             raise ValueError(f"{name}: attempt to get an index of an empty sequence: a has shape {array.shape}")
-        if isinstance(out, np.ndarray) and not np.can_cast(out.dtype, np.intp):
-            raise TypeError(f"{name}: out has dtype {out.dtype}, and the result {np.dtype(np.intp)}")
         target = call.results(out, shape, np.intp)
+        if target.memory is not None and not np.can_cast(target.memory.dtype, np.intp):
+            raise TypeError(f"{name}: out has dtype {target.memory.dtype}, and the result {np.dtype(np.intp)}")
         call.engine.arg_extreme(smallest, fold_type(array.dtype), axes_last(array, axes), length,
                                 _kept(target.array, axes, keepdims))
         return target.finish()

@@ -102,6 +102,8 @@ def host_function(source: str) -> int:
         done = subprocess.run([path, *HOST_OPTIONS, "-o", str(place), str(text)], capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"warpfold: op: {path} failed:\n{done.stderr}\n{source}")
+        if not place.exists():
+            raise RuntimeError(f"warpfold: op: {path} succeeded and wrote no file; CXX must name a C++ compiler\n{done.stderr}")
 
     made = functools.partial(_made, source, ".so", " ".join((path, version, *HOST_OPTIONS)), make)
     try:

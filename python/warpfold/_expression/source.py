@@ -274,10 +274,14 @@ using namespace std;
 #else
 #define WF_VECTORS
 #endif
-{HELPERS}{HOST_HALF if "half(" in work else ""}{_join(op, result, "static ")}extern "C" WF_VECTORS void run(unsigned long long begin, unsigned long long end, const void* const* arrays, void* results) {{
+{HELPERS}{HOST_HALF if "half(" in work else ""}{_join(op, result, "static ")}static WF_VECTORS void wf_run(unsigned long long begin, unsigned long long end, const void* const* arrays, void* results) {{
     {inputs}
     {_storage(result)}* const out = ({_storage(result)}*)results;
     {work}
+}}
+// Not a clone itself: clang exports clones by other names.
+extern "C" void run(unsigned long long begin, unsigned long long end, const void* const* arrays, void* results) {{
+    wf_run(begin, end, arrays, results);
 }}
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -173,6 +174,11 @@ class NewResults:
         self.array = array
         self._hand_back = hand_back
 
+    @property
+    def memory(self) -> None:
+        """There is no `out` of the caller's."""
+        return None
+
     def finish(self, number: int | None = None) -> Any:
         """All results, or the first `number`. To be called when they are enqueued."""
         made = self._made if number is None else self._made[:number]
@@ -224,6 +230,15 @@ class Results:
     def _overlaps(self, target: DeviceArray) -> bool:
         begin, end = target.bounds()
         return any(begin < last and first < end for first, last in (array.bounds() for array in self._call.inputs()))
+
+    @property
+    def memory(self) -> NumPyArray | None:
+        """The caller's `out`, as an array of addresses that must not be read."""
+        if self._on_host is not None:
+            return self._on_host.memory
+        of = self._target
+        return None if of is None else np.asarray(types.SimpleNamespace(__array_interface__={
+            "data": (of.address, False), "shape": of.shape, "strides": of.strides, "typestr": of.dtype.str, "version": 3}))
 
     def finish(self) -> Any:
         """The caller's `out`, or the results in the caller's kind of array. Waits if they are in host memory."""
