@@ -32,7 +32,11 @@ class thread_ranks {
 public:
     // Throws invalid_argument if there are no ranks.
     explicit thread_ranks(int ranks, time_limit limit = time_limit{0})
-        : limit_(limit), step_(ranks < 1 ? 0 : static_cast<std::size_t>(ranks)), posted_(step_.size()) {
+        : limit_(limit),
+          step_(ranks < 1 ? 0 : static_cast<std::size_t>(ranks)),
+          ended_(step_.size()),
+          told_(step_.size()),
+          posted_(step_.size()) {
         if (ranks < 1) {
             throw invalid_argument("warpfold: thread_ranks: there must be one rank or more");
         }
@@ -43,7 +47,8 @@ public:
 
     [[nodiscard]] int size() const { return static_cast<int>(step_.size()); }
 
-    // Calls work(comm) in a new thread for each rank and waits. Throws what the lowest rank that failed threw.
+    // Calls work(comm) in a new thread for each rank and waits. A call that waits for a rank whose work has ended throws
+    // communicator_error. Throws what the lowest rank threw that failed, if possible by itself.
     template <class Work>
     void run(const Work& work);
 
@@ -63,13 +68,21 @@ private:
         const std::uint64_t mine = ++step_[static_cast<std::size_t>(rank)];
         changed_.notify_all();
         const auto all_here = [&] {
-            return !failure_.empty() ||
-                   std::all_of(step_.begin(), step_.end(), [mine](std::uint64_t step) { return step >= mine; });
+            return std::all_of(step_.begin(), step_.end(), [mine](std::uint64_t step) { return step >= mine; });
+        };
+        std::size_t gone = 0; // the first rank that will not come, or their number
+        const auto is_decided = [&] {
+            for (gone = 0; gone < ended_.size() && (ended_[gone] == 0 || step_[gone] >= mine); ++gone) {
+            }
+            return !failure_.empty() || gone != ended_.size() || all_here();
         };
         const bool in_time =
-            limit_.count() == 0 ? (changed_.wait(lock, all_here), true) : changed_.wait_for(lock, limit_, all_here);
-        if (!failure_.empty()) {
-            throw communicator_error(std::string("warpfold: ") + call + ": the communicator was given up: " + failure_);
+            limit_.count() == 0 ? (changed_.wait(lock, is_decided), true) : changed_.wait_for(lock, limit_, is_decided);
+        if (!failure_.empty() || gone != ended_.size()) {
+            told_[static_cast<std::size_t>(rank)] = 1;
+            throw communicator_error(std::string("warpfold: ") + call + ": " +
+                                     (failure_.empty() ? "the work of rank " + std::to_string(gone) + " has ended"
+                                                       : "the communicator was given up: " + failure_));
         }
         if (!in_time) {
             failure_ = "after " + std::to_string(limit_.count()) + " ms, the time limit, of";
@@ -82,11 +95,20 @@ private:
         }
     }
 
+    // The rank makes no more calls.
+    void end(std::size_t rank) {
+        const std::scoped_lock lock(guard_);
+        ended_[rank] = 1;
+        changed_.notify_all();
+    }
+
     time_limit limit_;
     std::mutex guard_;
     std::condition_variable changed_;
-    std::vector<std::uint64_t> step_; // of each rank
-    std::vector<post> posted_;        // written by its rank before a step, read by others until the next
+    std::vector<std::uint64_t> step_;  // of each rank
+    std::vector<unsigned char> ended_; // the ranks whose work has ended, in run()
+    std::vector<unsigned char> told_;  // the ranks that threw because of another's failure
+    std::vector<post> posted_;         // written by its rank before a step, read by others until the next
     std::string failure_;
 };
 
@@ -157,6 +179,7 @@ private:
 template <class Work>
 void thread_ranks::run(const Work& work) {
     std::vector<std::exception_ptr> failed(step_.size());
+    std::fill(told_.begin(), told_.end(), static_cast<unsigned char>(0));
     std::vector<std::thread> threads;
     threads.reserve(step_.size());
     for (int r = 0; r < size(); ++r) {
@@ -167,14 +190,19 @@ void thread_ranks::run(const Work& work) {
             } catch (...) {
                 failed[static_cast<std::size_t>(r)] = std::current_exception();
             }
+            end(static_cast<std::size_t>(r));
         });
     }
     for (std::thread& one : threads) {
         one.join();
     }
-    for (const std::exception_ptr& one : failed) {
-        if (one) {
-            std::rethrow_exception(one);
+    std::fill(ended_.begin(), ended_.end(), static_cast<unsigned char>(0));
+    std::fill(step_.begin(), step_.end(), 0); // ranks that failed made fewer
+    for (const bool by_itself : {true, false}) {
+        for (std::size_t r = 0; r < failed.size(); ++r) {
+            if (failed[r] && !(by_itself && told_[r] != 0)) {
+                std::rethrow_exception(failed[r]);
+            }
         }
     }
 }

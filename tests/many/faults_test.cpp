@@ -4,6 +4,7 @@
 #include <barrier>
 #include <chrono>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -184,12 +185,21 @@ TEST(Faults, ACommunicatorThatWasGivenUpSaysWhy) {
 // The limit is long enough for ranks that call, whenever the host runs them.
 TEST(Faults, ARankThatDoesNotCallEndsTheOthersInTime) {
     std::barrier callers(2); // begin together
+    std::atomic<int> ended{0};
     const auto said = messages_of(
         3,
         [&](thread_communicator& comm) {
             if (comm.rank() != 1) {
                 callers.arrive_and_wait();
-                (void)reduce(host{1}.over(comm), numbers);
+                try {
+                    (void)reduce(host{1}.over(comm), numbers);
+                } catch (...) {
+                    ++ended;
+                    throw;
+                }
+            }
+            while (ended != 2) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
         },
         std::chrono::milliseconds(2000));
@@ -198,6 +208,45 @@ TEST(Faults, ARankThatDoesNotCallEndsTheOthersInTime) {
     EXPECT_THROW(thread_ranks(0), invalid_argument);
     thread_ranks one(1);
     EXPECT_THROW(thread_communicator(one, 1), invalid_argument);
+}
+
+// Without a time limit.
+TEST(Faults, ARankWhoseWorkHasEndedEndsTheOthers) {
+    for (const bool throws : {true, false}) {
+        for (const int calls : {0, 2}) {
+            thread_ranks group(3);
+            std::atomic<int> told{0};
+            const auto work = [&](thread_communicator& comm) {
+                for (int k = 0; k < calls; ++k) {
+                    EXPECT_EQ(reduce(host{1}.over(comm), numbers), 30);
+                }
+                if (comm.rank() == 1) {
+                    if (throws) {
+                        throw std::out_of_range("of rank 1");
+                    }
+                    return;
+                }
+                try {
+                    (void)reduce(host{1}.over(comm), numbers);
+                } catch (const communicator_error& e) {
+                    told += std::string(e.what()).find("the work of rank 1 has ended") != std::string::npos ? 1 : 0;
+                    throw;
+                }
+            };
+            if (throws) { // not what rank 0 threw because of it
+                EXPECT_THROW(group.run(work), std::out_of_range);
+            } else {
+                EXPECT_THROW(group.run(work), communicator_error);
+            }
+            EXPECT_EQ(told, 2);
+            group.run([](thread_communicator& comm) { EXPECT_EQ(reduce(host{1}.over(comm), numbers), 30); });
+        }
+    }
+    // A rank that has made all calls may end before the others.
+    thread_ranks group(3);
+    for (int run = 0; run < 100; ++run) {
+        group.run([](thread_communicator& comm) { EXPECT_EQ(reduce(host{1}.over(comm), numbers), 30); });
+    }
 }
 
 } // namespace
