@@ -23,9 +23,10 @@ inline constexpr std::uint64_t most_bins = std::uint64_t{1} << 30;
 
 namespace detail {
 
-inline std::uint32_t checked_bins(std::uint64_t bins) {
+inline std::uint32_t checked_bins(std::uint64_t bins, const char* call = "histogram") {
     if (bins == 0 || bins > most_bins) {
-        throw invalid_argument("warpfold: histogram: " + std::to_string(bins) + " bins, and there may be 1 to 2^30");
+        throw invalid_argument(std::string("warpfold: ") + call + ": " + std::to_string(bins) +
+                               " bins, and there may be 1 to 2^30");
     }
     return static_cast<std::uint32_t>(bins);
 }

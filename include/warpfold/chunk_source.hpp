@@ -41,7 +41,8 @@
 
 namespace warpfold {
 
-// The elements of a regular file from byte `offset` on, in the layout of memory. Throws file_error.
+// The elements of a regular file from byte `offset` on, in the layout of memory. Throws file_error, also for files of /proc,
+// whose size is 0.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class file_source {
@@ -78,6 +79,7 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t bytes_behind() const {
+        file_.check_size();
         if (offset_ > file_.bytes()) {
             file_.fail("it has " + std::to_string(file_.bytes()) + " bytes, and elements begin behind " +
                        std::to_string(offset_));

@@ -25,7 +25,7 @@ requires std::is_floating_point_v<T>
         throw invalid_argument("warpfold: log_edges: the bounds are not 0 < lower < upper, or not finite");
     }
     const double least = std::log2(static_cast<double>(lower)), most = std::log2(static_cast<double>(upper));
-    std::vector<T> edges(detail::checked_bins(bins) + std::size_t{1}, upper);
+    std::vector<T> edges(detail::checked_bins(bins, "log_edges") + std::size_t{1}, upper);
     edges[0] = lower;
     for (std::uint64_t k = 1; k < bins; ++k) {
         const double part = static_cast<double>(k) / static_cast<double>(bins);

@@ -43,6 +43,16 @@ TEST(chunked, chunks_of_the_hosts_own_multiple_give_the_sum_of_the_whole_array) 
     }
 }
 
+TEST(chunked, a_file_of_unknown_size_is_refused) {
+    const char words[] = "its size is 0, and it has bytes: descriptor_source reads it";
+    for (const auto& open : {+[] { (void)file_source<char>("/proc/self/status"); },
+                             +[] { (void)file_source<char>("/proc/self/status", 0, 5); }}) {
+        EXPECT_EQ(tests::message_of<file_error>(open), std::string("warpfold: /proc/self/status: ") + words);
+    }
+    const tests::scratch_file empty(std::vector<float>{});
+    EXPECT_EQ(chunked_reduce(host{1}, file_source<float>(empty.path())), 0.0f);
+}
+
 TEST(chunked, a_pipe_is_read_to_its_end) {
     const auto data = tests::any_numbers<double>(50001, 3);
     for (const auto& [missing, mode] : {std::pair{0u, 0}, std::pair{3u, 0}, std::pair{0u, O_NONBLOCK}}) {

@@ -78,6 +78,13 @@ public:
     }
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+    // Fails if the file has bytes although its size is 0, as files of /proc have.
+    void check_size() const {
+        unsigned char byte = 0;
+        if (bytes_ == 0 && ::pread(descriptor_, &byte, 1, 0) > 0) {
+            fail("its size is 0, and it has bytes: descriptor_source reads it");
+        }
+    }
     [[nodiscard]] const file_id& id() const noexcept { return id_; }
     [[noreturn]] void fail(const std::string& what) const { throw file_error("warpfold: " + path_ + ": " + what); }
 
