@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "warpfold/detail/standard.hpp"
+
 namespace warpfold {
 
 // The base class of all of them.

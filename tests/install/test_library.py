@@ -53,6 +53,43 @@ class Library(Project):
             self.run_well(CXX, compiled, os.environ["WARPFOLD_CUDA_RUNTIME"], "-o", program)
             self.assertEqual(self.run_well(prefix / "bin/warpfold", "run", "--", program), "sum 499999500000\n")
 
+    def test_cuda_language(self):
+        """Sources of CMake's CUDA language get C++20, unless the project has another standard, which the headers refuse."""
+        if not NVCC:
+            self.skipTest("no nvcc")
+        cuda = [f"-DCMAKE_CUDA_COMPILER={NVCC}", f"-DCMAKE_CUDA_HOST_COMPILER={CXX}", "-DCMAKE_CUDA_ARCHITECTURES=75"]
+        source = self.place / "source"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(plain LANGUAGES CUDA)\n")
+        plain = subprocess.run([CMAKE, "-G", "Ninja", "-S", source, "-B", self.place / "plain", *cuda], capture_output=True,
+                               text=True, check=False)
+        if plain.returncode:
+            self.skipTest("CMake does not take this nvcc: a toolkit of wheels")
+        prefix = self.place / "prefix"
+        self.run_well(CMAKE, "--install", os.environ["WARPFOLD_BUILD"], "--prefix", prefix)
+        ways = {f"-DCMAKE_PREFIX_PATH={prefix}": "find_package(warpfold REQUIRED)",
+                f"-DWARPFOLD_SOURCE={ROOT}": "set(WARPFOLD_LIBRARY_ONLY ON)\nadd_subdirectory(${WARPFOLD_SOURCE} warpfold)"}
+        cases = [(way, "CXX CUDA", "") for way in ways]
+        cases += [(installed, *case) for installed in list(ways)[:1]
+                  for case in (("CUDA", ""), ("CXX CUDA", "20"), ("CXX CUDA", "17"))]
+        for way, languages, standard in cases:
+            (source / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.25)
+project(mine LANGUAGES {languages})
+{ways[way]}
+add_library(mine OBJECT {EXAMPLE}/on_gpu.cu)
+target_link_libraries(mine PRIVATE warpfold::warpfold)
+""")
+            shutil.rmtree(self.build, ignore_errors=True)
+            self.run_well(CMAKE, "-G", "Ninja", "-S", source, "-B", self.build, way, *cuda,
+                          *([f"-DCMAKE_CUDA_STANDARD={standard}"] if standard else []))
+            if standard == "17":
+                built = subprocess.run([CMAKE, "--build", self.build], capture_output=True, text=True, check=False)
+                self.assertNotEqual(built.returncode, 0)
+                self.assertIn("warpfold needs C++20: compile with -std=c++20", built.stdout + built.stderr)
+            else:
+                self.run_well(CMAKE, "--build", self.build)
+
     def test_software_gpu_alone(self):
         """The component that a CI of others installs: the command, its libraries and the plug-in for pytest."""
         prefix = self.place / "prefix"

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpfold/detail/standard.hpp"
+
 namespace warpfold::detail {
 
 // The type in which a call stores a callable: a function as a pointer to it.

@@ -2,6 +2,8 @@
 // Differences between nvcc and a plain C++ compiler.
 #pragma once
 
+#include "warpfold/detail/standard.hpp"
+
 #if defined(__CUDACC__)
 #define WARPFOLD_HD __host__ __device__
 #else
