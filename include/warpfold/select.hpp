@@ -48,7 +48,7 @@ template <class Stencil, class Predicate>
 constexpr auto where(const Stencil& stencil, const Predicate& predicate) {
     using test = detail::stencil_test<decltype(detail::read_only(detail::data_of(stencil))),
                                       detail::stored_callable_t<Predicate>>;
-    const test made{detail::read_only(detail::data_of(stencil)), predicate};
+    test made{detail::read_only(detail::data_of(stencil)), predicate};
     if constexpr (detail::sized_range<Stencil>) {
         return detail::test_by_range<test>{made, std::size(stencil)};
     } else {

@@ -31,7 +31,8 @@ namespace detail {
 // An integer with the order of a floating-point number. -0 is below +0, and NaN is outside all numbers, on either side.
 template <class T>
 WARPFOLD_HD constexpr auto ordered_bits(T x) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8,
+                  "warpfold: minimum, maximum, arg_min, arg_max and min_max take float and double, and no long double");
     using key = std::make_signed_t<bits_of<T>>;
     constexpr int sign = sizeof(T) * 8 - 1;
     const key bits = __builtin_bit_cast(key, x);

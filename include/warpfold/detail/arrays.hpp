@@ -73,9 +73,29 @@ struct iterator_elements {
     It it;
 };
 
+// An iterator with elements of its value_type, whose index has a sign: of a std::deque, a std::reverse_iterator.
+template <class It>
+concept signed_iterator = std::is_class_v<It> && !pointer_like<It> && !proxy_iterator<It> && requires {
+    typename It::iterator_category;
+    requires std::signed_integral<typename It::difference_type>;
+};
+
+// The same elements, with an index that has none: a conversion would be a warning in the user's program.
+template <class It>
+struct iterator_places {
+    WARPFOLD_CALLS_ANY
+    WARPFOLD_HD decltype(auto) operator[](std::uint64_t k) const {
+        return it[static_cast<typename It::difference_type>(k)];
+    }
+    WARPFOLD_CALLS_ANY
+    WARPFOLD_HD decltype(auto) operator*() const { return *it; }
+
+    It it;
+};
+
 // What stands for a pointer or an object with [k] where a number of elements follows: a C array, an iterator.
 template <class X>
-concept decays = std::is_array_v<X> || pointer_like<X> || proxy_iterator<X>;
+concept decays = std::is_array_v<X> || pointer_like<X> || proxy_iterator<X> || signed_iterator<X>;
 
 // What calls do not take as it is: a range, or what decays.
 template <class X>
@@ -100,14 +120,16 @@ constexpr decltype(auto) decayed(X& x) {
         return pointer_of<std::remove_cv_t<X>>::of(x);
     } else if constexpr (proxy_iterator<X>) {
         return iterator_elements<std::remove_cv_t<X>>{x};
+    } else if constexpr (signed_iterator<X>) {
+        return iterator_places<std::remove_cv_t<X>>{x};
     } else {
         return (x);
     }
 }
-// The pointer for which an output stands; anything else unchanged.
+// The pointer, or object with [k], for which an output stands; anything else unchanged.
 template <class X>
 constexpr auto decayed_output(X& x) {
-    if constexpr (std::is_array_v<X> || pointer_like<X>) {
+    if constexpr (std::is_array_v<X> || pointer_like<X> || signed_iterator<X>) {
         return detail::decayed(x);
     } else {
         return std::remove_cv_t<X>(x);

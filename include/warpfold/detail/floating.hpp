@@ -15,7 +15,8 @@ using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>
 // All comparisons come before the selections: compilers vectorise nothing else.
 template <class T>
 WARPFOLD_HD constexpr T smaller(T a, T b) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8,
+                  "warpfold: minimum, maximum, arg_min, arg_max and min_max take float and double, and no long double");
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (sizeof(T) == 4) {
         float result;
@@ -39,7 +40,8 @@ WARPFOLD_HD constexpr T smaller(T a, T b) {
 
 template <class T>
 WARPFOLD_HD constexpr T larger(T a, T b) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8,
+                  "warpfold: minimum, maximum, arg_min, arg_max and min_max take float and double, and no long double");
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (sizeof(T) == 4) {
         float result;

@@ -20,5 +20,7 @@ int main() {
     transform_reduce(host{}, in, [](int) {});
 #elif defined(REFUSED_const_output)
     inclusive_scan(host{}, out, in);
+#elif defined(REFUSED_long_double)
+    (void)min_max(host{}, std::vector<long double>(3));
 #endif
 }

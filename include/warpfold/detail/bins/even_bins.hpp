@@ -184,7 +184,7 @@ struct even_type {
         std::is_floating_point_v<T> && std::numeric_limits<S>::digits > std::numeric_limits<T>::digits;
     using type = std::conditional_t<std::is_floating_point_v<S> && std::is_floating_point_v<T>,
                                     std::common_type_t<S, T>, std::conditional_t<too_many_digits, double, floating>>;
-    static_assert(sizeof(type) <= 8, "float and double");
+    static_assert(sizeof(type) <= 8, "warpfold: even_bins take float and double, and no long double");
 };
 
 template <class C>

@@ -19,7 +19,7 @@ constexpr std::size_t alignment_of(std::size_t bytes) {
 
 // Consecutive samples, read and written together if their address is aligned.
 template <class T, int N>
-struct alignas(alignment_of(N * sizeof(T))) group_of {
+struct alignas(alignment_of(sizeof(T[N]))) group_of {
     T value[N];
 };
 template <class T>
@@ -58,8 +58,8 @@ inline constexpr unsigned sign_bits_v = std::is_signed_v<T> ? (sizeof(T) == 1 ? 
 template <int First, class A, int Count, class T, int N>
 __device__ void numbers_of(A (&number)[Count], const group_of<T, N>& from) {
     static_assert(First >= 0 && First + Count <= N);
-    if constexpr (std::is_integral_v<T> && sizeof(A) == 4 && N * sizeof(T) % 4 == 0) {
-        unsigned word[N * sizeof(T) / 4];
+    if constexpr (std::is_integral_v<T> && sizeof(A) == 4 && sizeof(T[N]) % 4 == 0) {
+        unsigned word[sizeof(from) / 4];
         std::memcpy(word, &from, sizeof(word));
 #pragma unroll
         for (int k = 0; k < Count; ++k) {

@@ -139,32 +139,34 @@ struct host_scan {
                 return;
             }
         }
-        A sum[runs];
-        const auto note_sum = [&](std::uint64_t r, std::uint64_t j) {
+        if constexpr (!vectors) {
+            A sum[runs];
             if constexpr (rounds) {
-                note(results, v, r * scan_run + j, static_cast<U>(before + (prefixes[r] + sum[r])));
+                std::fill_n(sum, runs, nothing_to_add<A>);
             } else {
-                note(results, v, r * scan_run + j, static_cast<U>(sum[r]));
+                std::copy_n(prefixes, runs, sum);
             }
-        };
-        if constexpr (rounds) {
-            std::fill_n(sum, runs, nothing_to_add<A>);
-        } else {
-            std::copy_n(prefixes, runs, sum);
-        }
-        for (std::uint64_t j = 0; j < scan_run; ++j) {
-            unrolled<runs>([&](std::uint64_t r) {
-                const A x = value(v + r * scan_run + j);
-                if constexpr (!How::inclusive) {
-                    note_sum(r, j);
+            const auto note_sum = [&](std::uint64_t r, std::uint64_t j) {
+                if constexpr (rounds) {
+                    note(results, v, r * scan_run + j, static_cast<U>(before + (prefixes[r] + sum[r])));
+                } else {
+                    note(results, v, r * scan_run + j, static_cast<U>(sum[r]));
                 }
-                sum[r] = op(sum[r], x);
-                if constexpr (How::inclusive) {
-                    note_sum(r, j);
-                }
-            });
+            };
+            for (std::uint64_t j = 0; j < scan_run; ++j) {
+                unrolled<runs>([&](std::uint64_t r) {
+                    const A x = value(v + r * scan_run + j);
+                    if constexpr (!How::inclusive) {
+                        note_sum(r, j);
+                    }
+                    sum[r] = op(sum[r], x);
+                    if constexpr (How::inclusive) {
+                        note_sum(r, j);
+                    }
+                });
+            }
+            write(v, results, block);
         }
-        write(v, results, block);
     }
 
     // One element after another; heads(v) is true where a segment begins. `sum` is the prefix of `begin` on entry, if
@@ -173,30 +175,30 @@ struct host_scan {
     void in_order(std::uint64_t begin, std::uint64_t end, A& sum, bool there, const Heads& heads) const {
         if constexpr (rounds) {
             sum = sums_in_order<Write>(*this, begin, end, there ? sum : nothing_to_add<A>, nothing_to_add<A>, heads);
-            return;
-        }
-        held_results results;
-        for (std::uint64_t v = begin; v < end;) {
-            const std::uint64_t first = v, stop = std::min(end, v + block);
-            for (; v < stop; ++v) {
-                const A x = value(v);
-                if (How::segmented && heads(v)) {
-                    if constexpr (How::has_first) {
-                        sum = how.first;
+        } else {
+            held_results results;
+            for (std::uint64_t v = begin; v < end;) {
+                const std::uint64_t first = v, stop = std::min(end, v + block);
+                for (; v < stop; ++v) {
+                    const A x = value(v);
+                    if (How::segmented && heads(v)) {
+                        if constexpr (How::has_first) {
+                            sum = how.first;
+                        }
+                        there = How::has_first;
                     }
-                    there = How::has_first;
+                    if constexpr (!How::inclusive) {
+                        note<Write>(results, first, v - first, static_cast<U>(sum));
+                    }
+                    sum = there ? static_cast<A>(op(sum, x)) : x;
+                    there = true;
+                    if constexpr (How::inclusive) {
+                        note<Write>(results, first, v - first, static_cast<U>(sum));
+                    }
                 }
-                if constexpr (!How::inclusive) {
-                    note<Write>(results, first, v - first, static_cast<U>(sum));
+                if constexpr (Write) {
+                    write(first, results, stop - first);
                 }
-                sum = there ? static_cast<A>(op(sum, x)) : x;
-                there = true;
-                if constexpr (How::inclusive) {
-                    note<Write>(results, first, v - first, static_cast<U>(sum));
-                }
-            }
-            if constexpr (Write) {
-                write(first, results, stop - first);
             }
         }
     }
@@ -209,7 +211,7 @@ public:
     chunk_heads_of_flags(const heads<Flags>& segments, std::uint64_t n, std::uint64_t, std::uint64_t)
         : flags_(segments.flags), n_(n) {}
     [[nodiscard]] bool operator()(std::uint64_t v) const {
-        return v == 0 || (flags_[How::reverse ? n_ - v : v] ? true : false);
+        return v == 0 || (detail::decayed(flags_)[How::reverse ? n_ - v : v] ? true : false);
     }
 
 private:
@@ -222,17 +224,18 @@ public:
     chunk_heads_of_offsets(const offsets<Begins>& segments, std::uint64_t n, std::uint64_t begin, std::uint64_t end)
         : begin_(begin), marks_(end - begin) {
         const std::uint64_t low = How::reverse ? n - end + 1 : begin, high = How::reverse ? n - begin + 1 : end;
+        const auto& begins = detail::decayed(segments.begins);
         std::uint64_t left = 0, right = segments.count;
         while (left < right) {
             const std::uint64_t middle = left + (right - left) / 2;
-            if (static_cast<std::uint64_t>(segments.begins[middle]) < low) {
+            if (static_cast<std::uint64_t>(begins[middle]) < low) {
                 left = middle + 1;
             } else {
                 right = middle;
             }
         }
         for (; left < segments.count; ++left) {
-            const auto offset = static_cast<std::uint64_t>(segments.begins[left]);
+            const auto offset = static_cast<std::uint64_t>(begins[left]);
             if (offset >= high) {
                 break;
             }
