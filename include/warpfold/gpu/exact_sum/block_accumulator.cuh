@@ -139,8 +139,9 @@ struct block_accumulator {
 };
 
 // Adds the windows of a warp, which are at one place, to the block's limbs.
+// static: in relocatable code a kernel with a limit of registers can call no external function that takes more.
 template <class T, unsigned Factors, unsigned Levels>
-__device__ __noinline__ void flush_window(exact_window<Levels> window, block_accumulator<T, Factors>* into) {
+static __device__ __noinline__ void flush_window(exact_window<Levels> window, block_accumulator<T, Factors>* into) {
     level_sums<Levels> all;
 #pragma unroll
     for (unsigned j = 0; j < Levels; ++j) {
@@ -167,7 +168,7 @@ __device__ __noinline__ void flush_window(exact_window<Levels> window, block_acc
 
 // Adds the digits of a warp's lanes to the block's limbs and clears them. Other warps may add digits meanwhile.
 template <class T, unsigned Factors>
-__device__ __noinline__ void flush_digits(block_accumulator<T, Factors>* from) {
+static __device__ __noinline__ void flush_digits(block_accumulator<T, Factors>* from) {
 #pragma unroll 1
     for (unsigned k = 0; k < block_accumulator<T, Factors>::digits; ++k) {
         level_sums<1> sum{static_cast<int>(atomicExch(&from->digit[k * 32 + threadIdx.x % 32], 0u))};

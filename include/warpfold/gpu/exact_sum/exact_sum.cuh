@@ -92,8 +92,9 @@ __device__ void collect_digits(block_accumulator<T, Factors>& block) {
 }
 
 // Adds the terms that the block's warps left. Called by the whole block, after a barrier.
+// static: in relocatable code a kernel with a limit of registers can call no external function that takes more.
 template <class T, unsigned Factors, class Terms>
-__device__ __noinline__ void add_remaining(block_accumulator<T, Factors>* outliers, Terms terms, bool full) {
+static __device__ __noinline__ void add_remaining(block_accumulator<T, Factors>* outliers, Terms terms, bool full) {
     outliers->clear();
     __syncthreads();
     if (!terms.done()) {
@@ -122,9 +123,9 @@ __device__ bool add_terms(block_accumulator<T, Factors>* outliers,
 }
 // Not inlined: for a kind of terms that few inputs need.
 template <class T, unsigned Factors, class Terms>
-__device__ __noinline__ bool add_terms_noinline(block_accumulator<T, Factors>* outliers,
-                                                sum_storage<window_parameters<T, Factors>::levels>* storage,
-                                                Terms terms) {
+static __device__ __noinline__ bool add_terms_noinline(block_accumulator<T, Factors>* outliers,
+                                                       sum_storage<window_parameters<T, Factors>::levels>* storage,
+                                                       Terms terms) {
     return detail::add_terms(outliers, storage, terms);
 }
 

@@ -30,8 +30,9 @@ inline constexpr unsigned exact_histogram_copies_bytes = 64 * 1024;             
 inline constexpr std::uint64_t exact_histogram_samples = std::uint64_t{1} << 30; // limbs hold twice as many
 
 // Adds a weight to its bin in global memory.
+// static: in relocatable code a kernel with a limit of registers can call no external function that takes more.
 template <class T>
-__device__ __noinline__ void add_to_table(T weight, exact_limbs<T>* to) {
+static __device__ __noinline__ void add_to_table(T weight, exact_limbs<T>* to) {
     unsigned met = 0;
     add_term(weight, global_limbs{to->limb}, met);
     if (met != 0) {

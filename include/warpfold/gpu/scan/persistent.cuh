@@ -56,8 +56,8 @@ struct persistent_plan {
         return tile_ring<typename Elements::A>::slots_of(tiles, held, ahead, blocks);
     }
 
-    [[nodiscard]] __device__ const auto& op() const { return elements.op; }
-    [[nodiscard]] __device__ const auto& first() const { return elements.options.first; }
+    __device__ const auto& op() const { return elements.op; }
+    __device__ const auto& first() const { return elements.options.first; }
 
     Elements elements;
     persistent_grid grid;

@@ -178,13 +178,14 @@ __device__ void fold_element_shares(const In& in, const segment_path<Offsets>& p
 }
 
 // Not inlined, so that it takes no registers from the caller.
+// static: in relocatable code a kernel with a limit of registers can call no external function that takes more.
 template <class Kernels, class A, class In, class Offsets, class Signposts, class Map, class Op, class Result,
           class Out>
-__device__ __noinline__ void fold_element_shares_noinline(In in, Offsets offsets, std::uint64_t segments,
-                                                          segment_cut cut, Map map, Op op, Result result, Out out,
-                                                          flagged_slot<A>* slots, Signposts& samples,
-                                                          element_shares_storage<A>& shared, segment_carry<A>& whole,
-                                                          block::reduce_storage<A>& folding) {
+static __device__ __noinline__ void
+fold_element_shares_noinline(In in, Offsets offsets, std::uint64_t segments, segment_cut cut, Map map, Op op,
+                             Result result, Out out, flagged_slot<A>* slots, Signposts& samples,
+                             element_shares_storage<A>& shared, segment_carry<A>& whole,
+                             block::reduce_storage<A>& folding) {
     const segment_path<Offsets> path(offsets, segments, cut, samples);
     __syncthreads();
     fold_element_shares<Kernels, A>(in, path, samples, map, op, result, out, slots, shared, whole, folding);

@@ -283,9 +283,10 @@ __device__ bool lanes_suit(const segment_path<Offsets>& path, const Signposts& s
 
 // Folds a block's share of the merge path, `share_length` elements and ends, if it suits lanes, and returns whether it does.
 // Not inlined, so that it takes no registers from the caller.
+// static: in relocatable code a kernel with a limit of registers can call no external function that takes more.
 template <class Kernels, class A, class In, class Offsets, class Signposts, class Map, class Op, class Result,
           class Out>
-__device__ __noinline__ bool
+static __device__ __noinline__ bool
 fold_by_lanes(In in, segment_path<Offsets> path, const Signposts& samples, Map map, Op op, Result result, Out out,
               flagged_slot<A>* slots, lane_tiles_storage<A, element_t<In>, element_t<Offsets>>& shared,
               segment_carry<A>& whole, block::reduce_storage<A>& folding, std::uint64_t share_length) {
