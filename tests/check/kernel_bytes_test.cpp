@@ -70,17 +70,15 @@ TEST_F(Check, OwnElementsOfOneWord) {
 
 // Each lane has an element, another lane writes it too, and all read their own.
 TEST_F(Check, ElementsThatALaneLoses) {
-    for (const std::string size : {"1", "2"}) {
-        const std::string type = size == "1" ? "u8" : "u16";
-        const auto lose = [&](unsigned lane, const std::string& order) {
-            return "mov.u32 %r7, s; mad.lo.u32 %r4, %i, " + size + ", %r7; cvt.u16.u32 %h0, %i; st.shared." + type +
-                   " [%r4], %h0;\n" + order + "mov.u16 %h1, 77; setp.eq.u32 %q0, %i, " + std::to_string(lane) +
-                   "; @%q0 st.shared." + type + " [%r7+" + size + "], %h1; bar.sync 0; ld.shared." + type +
-                   " %h2, [%r4];";
-        };
+    const auto lose = [](const std::string& size, const std::string& type, unsigned lane, const std::string& order) {
+        return "mov.u32 %r7, s; mad.lo.u32 %r4, %i, " + size + ", %r7; cvt.u16.u32 %h0, %i; st.shared." + type +
+               " [%r4], %h0;\n" + order + "mov.u16 %h1, 77; setp.eq.u32 %q0, %i, " + std::to_string(lane) +
+               "; @%q0 st.shared." + type + " [%r7+" + size + "], %h1; bar.sync 0; ld.shared." + type + " %h2, [%r4];";
+    };
+    for (const auto& [size, type] : {std::pair{"1", "u8"}, std::pair{"2", "u16"}}) {
         for (const unsigned lane : {0u, 2u, 5u, 31u}) {
-            expect_one(shared_race, lose(lane, ""), {.block = {64}}, {}, shared_array);
-            expect_none(lose(lane, "bar.warp.sync -1;\n"), {.block = {64}}, {}, shared_array);
+            expect_one(shared_race, lose(size, type, lane, ""), {.block = {64}}, {}, shared_array);
+            expect_none(lose(size, type, lane, "bar.warp.sync -1;\n"), {.block = {64}}, {}, shared_array);
         }
     }
     // Rows of elements of 1 and of 2 bytes: other lanes have the second word.
