@@ -5,7 +5,7 @@
     model_calls.py --warpfold build/ci/tool/warpfold --calls build/ci/benchmarks/softgpu/library_calls
                    [--card h200] [--keep predicted.json] [--kept predicted.json]
 
-Measured: a graph of calls, cold and warm, of library-*-CARD.md; rows are those of the same name, type and n. Predicted: the
+Measured: a graph of calls, cold and warm, of library/*-CARD.md; rows are those of the same name, type and n. Predicted: the
 calls of benchmarks/softgpu/library_calls.cu. Why a call misses is in docs/results/model/notes.json, by hand:
 "CARD/calls/NAME", or of what the figures of too long a prediction leave as the only cause: "CARD/calls/launch" and
 "CARD/calls/queue" (cause_of()). Exit status: 0; 2 if nothing can be compared.
@@ -107,8 +107,8 @@ PARTS = [("All", lambda c: True), ("Cold", lambda c: c["state"] == "cold"), ("Wa
 def page(cells, missing, card, notes, launch_next):
     lines = ["<!-- Made by measure/pages/model_calls.py; do not edit. -->",
              f"# The model beside the library's calls on the {card.upper()}", "",
-             "Predicted by [the model](../model.md) from what the software GPU counted, beside graphs of calls as library-*-"
-             f"{card}.md have them. Each launch and each fill of a call takes `launch_next` of the card, "
+             "Predicted by [the model](../../model.md) from what the software GPU counted, beside graphs of calls as [the library's pages]"
+             "(../README.md) have them. Each launch and each fill of a call takes `launch_next` of the card, "
              f"{launch_next / 1e3:.2f} µs, or `launch_dependent` where PDL lets it start early, and the model's time of the "
              "kernel. Cold: each call on the memory that was used longest ago, of as many as the benchmark's graph has calls; "
              "short arrays stay in L2 so. Warm: on the same memory. Microseconds a call, worst first.", ""]

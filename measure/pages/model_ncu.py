@@ -134,7 +134,7 @@ def page(pairs, card, date, cut_off, notes, launch_next):
     lines = ["<!-- Made by measure/pages/model_ncu.py; do not edit. -->",
              f"# The model beside Nsight Compute on the {card.upper()}", "",
              f"Taken on {date} with `./dev gpu 9 model`; clocks not locked, caches flushed before each launch. Predicted by "
-             "[the model](../model.md), cold. Launches of one step that do the same count once.", "",
+             "[the model](../../model.md), cold. Launches of one step that do the same count once.", "",
              "| of | launches | time, mean absolute error | within 30 % | bound as ncu's | DRAM bytes within 10 % "
              "| L2 hit rate within 10 points |", "| --- | ---: | --- | ---: | ---: | ---: | ---: |"]
     sizes = {ladder: max(p["n"] for p in pairs if p["ladder"] == ladder) for ladder in dict.fromkeys(p["ladder"] for p in pairs)}

@@ -205,9 +205,9 @@ def of_page(text):
 
 def page(cells, notes):
     lines = [MADE, "# The model beside measurements", "",
-             "Predicted by [the model](../model.md) from what the software GPU counted, beside what was measured. No "
+             "Predicted by [the model](../../model.md) from what the software GPU counted, beside what was measured. No "
              "figure of a card was chosen by these tables. Times are those of all launches of a step and of the fills and copies "
-             "between them, with a cold L2 cache; of `streams` the end of the step's [timeline](../timeline.md). Worst first.", "", "![Predicted against measured times](h200.svg)", ""]
+             "between them, with a cold L2 cache; of `streams` the end of the step's [timeline](../../timeline.md). Worst first.", "", "![Predicted against measured times](h200.svg)", ""]
     for title, belongs in PARTS:
         mine = [c for c in cells if belongs(c)]
         done = [c for c in mine if "predicted" in c]

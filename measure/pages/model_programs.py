@@ -44,7 +44,7 @@ def page(pairs, card, date, launch_next):
     lines = ["<!-- Made by measure/pages/model_programs.py; do not edit. -->",
              f"# The model beside Nsight Compute on the {card.upper()}: programs that it has not seen", "", notes["about"], "",
              f"Taken on {date}; clocks not locked, caches flushed before each launch. Columns and rules are those of "
-             f"[the page of the ladders](model-ncu-{card}.md).", "",
+             f"[the page of the ladders](ncu-{card}.md).", "",
              "| of | launches | time, mean absolute error | within 30 % | bound as ncu's | DRAM bytes within 10 % "
              "| L2 hit rate within 10 points |", "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
              f"| {len(programs)} programs | {model_ncu.summary(pairs, error, launch_next)} |",

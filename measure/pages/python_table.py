@@ -22,7 +22,7 @@ HOST_HEAD = """# The Python package on the host beside NumPy and PyTorch
 made by `measure/pages/python_table.py` from the output of `python/tests/host_times.py`.
 
 Microseconds a call of arrays in host memory, ours and the package's in turn, with a pause before each turn in which threads go to
-sleep ([decision 80](../decisions/python/0080-whole-arrays-on-the-host.md)); the ratio is ours by the package's, below 1 where ours is
+sleep ([decision 80](../../decisions/python/0080-whole-arrays-on-the-host.md)); the ratio is ours by the package's, below 1 where ours is
 faster, worst first. Of {rows} rows {ahead} are ahead, and {close} of the others within 10 %; of the {large_rows} of 10^6
 elements and more {large_ahead} are ahead, {large_close} within 10 %. Functions that a package does not have are beside the nearest
 that it has: `exact_sum` beside `sum`, which rounds at each addition.
@@ -41,7 +41,7 @@ HOST_REASONS = {
     "segment_max": "Extremes of short segments keep NaN, element by element.",
     "segment_min": "As `segment_max`.",
     "unique_consecutive": "As `run_length_encode`."}
-SHORT = "The time of the call: [decision 80](../decisions/python/0080-whole-arrays-on-the-host.md)."
+SHORT = "The time of the call: [decision 80](../../decisions/python/0080-whole-arrays-on-the-host.md)."
 
 # Of rows that are behind, by function: from profiles of the host's time (decision 34) and of launches.
 REASONS = {

@@ -11,7 +11,7 @@ import sys
 TARGETS = [("reductions", ["reduce", "exact_sum"], 0.95), ("histograms", ["histogram, 256 bins", "histogram, 2^20 bins"], 0.95),
            ("scans", ["inclusive_scan"], 0.9)]
 SUMS = {"reduce": "`reduce`", "CUB's sum, NCCL": "CUB, NCCL"}
-SCAN_NOTE = "[the bound is two thirds](../decisions/ranks/0030-calls-over-ranks.md), since parts are read twice"
+SCAN_NOTE = "[the bound is two thirds](../../decisions/ranks/0030-calls-over-ranks.md), since parts are read twice"
 
 
 def cells_of(line):

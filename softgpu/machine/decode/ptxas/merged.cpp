@@ -25,7 +25,7 @@ bool is_real(suffix t) {
            t == suffix::bf16x2;
 }
 
-bool is_number(const ptx::operand& o) { return o.kind == operand_kind::integer; }
+bool is_integer(const ptx::operand& o) { return o.kind == operand_kind::integer; }
 
 sort sort_of(const ptx::instruction& i) {
     const bool is_wide = is_double_word(i.type());
@@ -39,17 +39,17 @@ sort sort_of(const ptx::instruction& i) {
     case opcode::not_: return sort::logic;
     case opcode::setp: {
         const bool is_equality = i.has(suffix::eq) || i.has(suffix::ne);
-        return is_equality && i.operands.size() == 3 && is_number(i.operands[2]) && i.operands[2].bits == 0
+        return is_equality && i.operands.size() == 3 && is_integer(i.operands[2]) && i.operands[2].bits == 0
                    ? sort::zero_test
                    : sort::other;
     }
     case opcode::add:
     case opcode::sub: return sort::sum;
     case opcode::neg: return is_wide ? sort::other : sort::negation;
-    case opcode::shl: return is_number(i.operands.at(2)) ? sort::left_shift : sort::other;
+    case opcode::shl: return is_integer(i.operands.at(2)) ? sort::left_shift : sort::other;
     case opcode::shr:
-        return is_number(i.operands.at(2)) && i.type() != suffix::s32 && i.type() != suffix::s64 ? sort::right_shift
-                                                                                                 : sort::other;
+        return is_integer(i.operands.at(2)) && i.type() != suffix::s32 && i.type() != suffix::s64 ? sort::right_shift
+                                                                                                  : sort::other;
     case opcode::cvt: return i.type(0) == suffix::s64 && i.type(1) == suffix::s32 ? sort::widening : sort::other;
     case opcode::min:
     case opcode::max: return is_wide ? sort::other : sort::extreme;
@@ -291,7 +291,7 @@ private:
             }
             const bool is_sum = is(*from, sort::sum, i) && summands_[*from] == 2;
             const bool has_no_sign = is(*from, sort::extreme, i) && f_.instructions[*from].op == opcode::min &&
-                                     i.op == opcode::max && i.type() == suffix::s32 && is_number(other) &&
+                                     i.op == opcode::max && i.type() == suffix::s32 && is_integer(other) &&
                                      other.bits == 0;
             if (is_sum || has_no_sign) {
                 merged_[*from] = true;
@@ -302,7 +302,7 @@ private:
 
     // The lower bits of what a load has filled up with zeros.
     [[nodiscard]] bool is_mask_of_loaded(const ptx::instruction& i) const {
-        if (i.op != opcode::and_ || i.operands[1].kind != operand_kind::reg || !is_number(i.operands[2])) {
+        if (i.op != opcode::and_ || i.operands[1].kind != operand_kind::reg || !is_integer(i.operands[2])) {
             return false;
         }
         const ptx::instruction* from = writer_of(i.operands[1].reg);
