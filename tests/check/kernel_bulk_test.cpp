@@ -62,7 +62,9 @@ TEST_F(Check, BulkZeros) {
 TEST_F(Check, BulkCopiesOfWrongSizes) {
     const std::uint64_t in = zeros(1024);
     for (const std::string bytes : {"0xFFFFFFF0", "0xFFFFFFFF", "24"}) {
-        run(begin + "@!%q0 bra REST;\nmov.u32 %r9, " + bytes +
+        std::string text = begin;
+        text.append("@!%q0 bra REST;\nmov.u32 %r9, ").append(bytes);
+        run(text +
                 ";\n"
                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%p1], %r9, [%r5];\nREST:\n",
             block, {0, in}, room);

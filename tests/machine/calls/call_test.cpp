@@ -293,7 +293,7 @@ TEST(Call, InstructionsOfCalleesAreCounted) {
     EXPECT_EQ(with.how.total.thread_instructions, without.how.total.thread_instructions + 64 * 7);
 }
 
-class CallFault : public testing::Test {
+class call_fault : public testing::Test {
 protected:
     void SetUp() override {
         if (on_hardware()) {
@@ -311,7 +311,7 @@ protected:
     }
 };
 
-TEST_F(CallFault, EndlessRecursion) {
+TEST_F(call_fault, EndlessRecursion) {
     expect("mov.u32 %r8, %i;" + call("again"),
            ".func (.param .b32 r) again(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a];\n"
            "{ .param .b32 b; .param .b32 s; st.param.b32 [b], %x; call (s), again, (b); ld.param.b32 %x, [s]; }\n"
@@ -319,7 +319,7 @@ TEST_F(CallFault, EndlessRecursion) {
            fault_kind::stack_overflow, {"kernel k", "thread (0,0,0)", "stack overflow", "again, called by again"});
 }
 
-TEST_F(CallFault, FunctionsHaveTheirNamesInTheSource) {
+TEST_F(call_fault, FunctionsHaveTheirNamesInTheSource) {
     expect("mov.u32 %r8, %i;" + call("_Z5againi"),
            ".func (.param .b32 r) _Z5againi(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a];\n"
            "{ .param .b32 b; .param .b32 s; st.param.b32 [b], %x; call (s), _Z5againi, (b); ld.param.b32 %x, [s]; }\n"
@@ -327,7 +327,7 @@ TEST_F(CallFault, FunctionsHaveTheirNamesInTheSource) {
            fault_kind::stack_overflow, {"in a row, of again(int)"});
 }
 
-TEST_F(CallFault, PointersToNothing) {
+TEST_F(call_fault, PointersToNothing) {
     for (const std::string at : {"0", "16", "%p0"}) {
         expect("mov.u64 %rd3, " + at + "; p: .callprototype ()_ (); call %rd3, (), p;", increment,
                fault_kind::illegal_address, {"kernel k", "no function: 0x"});
@@ -338,24 +338,24 @@ TEST_F(CallFault, PointersToNothing) {
            fault_kind::illegal_address, {"no function"});
 }
 
-TEST_F(CallFault, WrongNumberOfArguments) {
+TEST_F(call_fault, WrongNumberOfArguments) {
     expect("mov.u64 %rd3, increment; p: .callprototype ()_ (); call %rd3, (), p;", increment, fault_kind::trap,
            {"increment takes 1 arguments, and is called with 0"});
 }
 
-TEST_F(CallFault, WhatIsNotThereIsNamed) {
+TEST_F(call_fault, WhatIsNotThereIsNamed) {
     expect("call cudaGetParameterBufferV2, ();", ".extern .func cudaGetParameterBufferV2();\n", fault_kind::unsupported,
            {"call of cudaGetParameterBufferV2"});
 }
 
-TEST_F(CallFault, TheCallersAreNamed) {
+TEST_F(call_fault, TheCallersAreNamed) {
     expect("call outer;",
            ".func inner() { .reg .b64 %y; .reg .b32 %x; mov.u64 %y, 8; ld.global.u32 %x, [%y]; ret; }\n"
            ".func outer() { call inner; ret; }\n",
            fault_kind::illegal_address, {"cannot read 4 bytes", "in inner, called by outer"});
 }
 
-TEST_F(CallFault, BodiesThatMakeNoSense) {
+TEST_F(call_fault, BodiesThatMakeNoSense) {
     expect("call broken;", ".func broken() { bra nowhere; }\n", fault_kind::invalid_ptx, {});
     expect("call broken;", ".func broken() { .reg .b32 %x; add.s32 %x, %x; ret; }\n", fault_kind::invalid_ptx,
            {"function broken", "add with 2 operands"});

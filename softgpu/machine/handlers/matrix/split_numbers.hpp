@@ -23,7 +23,7 @@ bool split_all(const std::uint32_t* from, unsigned count, split_numbers to) {
     std::uint32_t special = 0;
     SOFTGPU_LANES
     for (unsigned k = 0; k < count; ++k) {
-        const std::uint32_t x = from[k] >> dropped;
+        const std::uint32_t x = from[k] >> dropped; // NOLINT(clang-analyzer-*): all lanes have been filled
         special |= is_finite<Format>(x) ? 0u : 1u;
         split_factor<Format>(x, to.significand[k], to.exponent[k]);
     }
@@ -56,7 +56,7 @@ inline double value_by_type(suffix t, std::uint32_t x) {
 // Floats of 8 bits and fewer as halves, which have all its numbers; the type of the result.
 inline suffix as_halves(std::uint32_t* x, unsigned count, suffix t) {
     for (unsigned k = 0; k < count; ++k) {
-        x[k] = narrowed<f16_format>(value_by_type(t, x[k]));
+        x[k] = narrowed<f16_format>(value_by_type(t, x[k])); // NOLINT(clang-analyzer-*): likewise
     }
     return suffix::f16;
 }
@@ -78,7 +78,7 @@ SOFTGPU_INLINE std::uint32_t rounded(double sum, suffix c_type, suffix d_type) {
 inline bool split_addends(const std::uint32_t* from, suffix type, suffix d_type, split_numbers to) {
     std::uint32_t special = 0;
     for (unsigned m = 0; m < rows; ++m) {
-        std::uint32_t x = from[m];
+        std::uint32_t x = from[m]; // NOLINT(clang-analyzer-*): likewise
         if (type == suffix::f16) {
             special |= is_finite<f16_format>(x) ? 0u : 1u;
             if (d_type == suffix::f16) {
