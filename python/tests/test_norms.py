@@ -89,6 +89,9 @@ def test_errors(call):
 def test_norms_of_matrices_are_refused():
     with pytest.raises(ValueError, match="norms of matrices are not offered"):
         wf.norm(np.ones((2, 2)), 1)
+    with pytest.raises(ValueError, match="norms of matrices are not offered"):
+        wf.norm(np.ones((2, 2), np.float32), 0)
+    assert wf.norm(np.ones(3), 1) == 3
     with pytest.raises(ValueError, match="norms of matrices"):
         wf.norm(np.ones((2, 2)), 2, axis=(0, 1))
     with pytest.raises(TypeError, match="norm: ord is"):

@@ -71,19 +71,20 @@ def of_whole_arrays(function: Function) -> Function:
     has_keepdims = "keepdims" in parameters and name != "minmax"  # of one result
     more = MORE.intersection(parameters) if name in HAVE_MORE else set()
     is_scan = name.startswith("cum")
+    most = 2 if list(parameters)[1:2] == ["axis"] else 1  # arguments without a name: the second of `norm` is no axis
 
     @functools.wraps(function)
     def called(*arguments: Any, **options: Any) -> Any:
         keepdims = has_keepdims and options.get("keepdims") is True
         axis, known = (arguments[1], 0) if len(arguments) == 2 else (options.get("axis"), "axis" in options)
-        is_usual = (0 < len(arguments) < 3 and len(options) == known + keepdims
+        is_usual = (0 < len(arguments) <= most and len(options) == known + keepdims
                     and not (keepdims and type(arguments[0]) is not np.ndarray))
         if is_usual:
             for call in calls_of(type(arguments[0]), ()):
                 found = call(number, arguments[0], axis)
                 if found is not None:
                     return found.reshape(_kept_shape(arguments[0].shape, axis)) if keepdims else found
-        is_one_axis = len(arguments) == 1 or (len(arguments) == 2 and "axis" not in options)
+        is_one_axis = len(arguments) == 1 or (len(arguments) == most and "axis" not in options)
         if (more and (is_scan or not is_usual) and is_one_axis and type(arguments[0]) is np.ndarray and options.keys() <= more):
             found = _with_arguments(number, arguments[0], axis, options)
             if found is not None:
