@@ -3,6 +3,7 @@
 // and types of results. bool has the bytes 0 and 1.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include "python/src/array.hpp"
@@ -55,6 +56,24 @@ bool wrap_in_place(const array& in, const array& out, const Op& op, const Narrow
                    return fold_as<T, T>(in, out, op);
                } else {
                    return fold_as<T, T>(in, out, narrow);
+               }
+           });
+}
+
+// Sums or products: of narrow integers as wrap_in_place(), else in the type of the results.
+template <class Op, class Narrow>
+bool fold_fast(const array& in, const array& out, const Op& op, const Narrow& narrow) {
+    return wrap_in_place(in, out, op, narrow) || with_plain_type(in.type, [&](auto zero) {
+               using T = decltype(zero);
+               if (out.type == element::float64) {
+                   return fold_as<T, double>(in, out, op);
+               }
+               if constexpr (std::is_same_v<T, float>) {
+                   return out.type == in.type && fold_as<T, T>(in, out, op);
+               } else if constexpr (std::is_integral_v<T> && sizeof(T) < 8) { // 64 bits of either sign
+                   return size_of(out.type) == 8 && fold_as<T, std::uint64_t>(in, out, op);
+               } else {
+                   return false;
                }
            });
 }
